@@ -1,0 +1,12 @@
+//! Facts: what the front ends say about one file, in plain data.
+//!
+//! Facts own their data, are serialisable, name no parser type and depend on the bytes of their file
+//! only. Everything that looks across files (names, values, locks) happens after them.
+
+pub mod lua;
+pub mod rust;
+pub mod span;
+pub mod sql;
+pub mod suppression;
+
+pub use span::{FileId, Location, Span, TextMap};

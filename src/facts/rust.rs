@@ -1,0 +1,304 @@
+//! Facts about a Rust file: its items, and a compact tree of each function body.
+//!
+//! The tree keeps what is needed to fold constants, to follow values and to order effects; nothing else
+//! of the syntax survives.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Span, TextMap};
+
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct RustFile {
+    pub uses: Vec<Use>,
+    /// `mod name;` declarations (the inline ones are only paths of their items).
+    pub modules: Vec<ModuleDeclaration>,
+    pub functions: Vec<Function>,
+    pub constants: Vec<Constant>,
+    pub types: Vec<TypeDefinition>,
+    /// Macros called where items stand, such as `diesel::table!`.
+    pub item_macros: Vec<ItemMacro>,
+    /// Every path written anywhere in the file whose words matter to a whole-crate question (signal
+    /// handling, runtimes), last segments first: see [`RustFile::mentions`].
+    pub mentioned_paths: Vec<Vec<String>>,
+}
+
+impl RustFile {
+    /// Whether a path that ends in these segments is written in the file.
+    pub fn mentions(&self, tail: &[&str]) -> bool {
+        self.mentioned_paths.iter().any(|path| {
+            path.len() >= tail.len()
+                && path[path.len() - tail.len()..].iter().map(String::as_str).eq(tail.iter().copied())
+        })
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Use {
+    /// The inline modules around it.
+    pub module: Vec<String>,
+    pub path: Vec<String>,
+    /// The name it gets here; `*` for a glob, `_` for an anonymous trait import.
+    pub name: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ModuleDeclaration {
+    pub module: Vec<String>,
+    pub name: String,
+    /// `#[path = "…"]`.
+    pub path: Option<String>,
+    pub is_test: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ItemMacro {
+    pub path: Vec<String>,
+    pub text: String,
+    pub span: Span,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Constant {
+    pub module: Vec<String>,
+    /// The type whose associated constant it is.
+    pub owner: Option<String>,
+    pub name: String,
+    pub ty: Option<Type>,
+    pub value: Option<Expr>,
+    pub span: Span,
+    pub is_test: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TypeDefinition {
+    pub module: Vec<String>,
+    pub name: String,
+    pub kind: TypeKind,
+    pub derives: Vec<String>,
+    pub span: Span,
+    pub is_test: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum TypeKind {
+    Struct { fields: Vec<Field> },
+    Enum { variants: Vec<String> },
+    Alias(Type),
+    Trait,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Field {
+    /// The name, or the position in a tuple struct.
+    pub name: String,
+    pub ty: Type,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Function {
+    pub module: Vec<String>,
+    pub name: String,
+    pub name_span: Span,
+    /// From the first attribute to the closing brace.
+    pub span: Span,
+    /// The type of the `impl` block, or the trait for a provided method.
+    pub owner: Option<String>,
+    /// The trait that the `impl` block implements, or that the method belongs to.
+    pub implements: Option<String>,
+    pub has_self: bool,
+    pub is_async: bool,
+    /// Last segments of the attributes on it, such as `main` for `#[tokio::main]`, with the first
+    /// segment in front where there are several: `tokio::main`.
+    pub attributes: Vec<String>,
+    pub is_test: bool,
+    pub generics: Vec<Generic>,
+    /// Without `self`.
+    pub params: Vec<Param>,
+    pub result: Option<Type>,
+    pub body: Option<Block>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Generic {
+    pub name: String,
+    pub bounds: Vec<Type>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Param {
+    pub pattern: Pattern,
+    pub ty: Type,
+}
+
+/// A type as written, references and lifetimes left out.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Type {
+    pub kind: TypeForm,
+    /// The path's segments; empty for tuples and the like.
+    pub path: Vec<String>,
+    /// Generic arguments, tuple elements, slice element, or the further bounds of `impl A + B`.
+    pub args: Vec<Type>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum TypeForm {
+    Path,
+    /// `impl Trait`, or the bound of a generic parameter.
+    Impl,
+    Dyn,
+    Tuple,
+    Slice,
+    Function,
+    Other,
+}
+
+impl Type {
+    /// The last segment of the path, or an empty text.
+    pub fn name(&self) -> &str {
+        self.path.last().map_or("", String::as_str)
+    }
+
+    pub fn unknown() -> Self {
+        Self { kind: TypeForm::Other, path: Vec::new(), args: Vec::new() }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Block {
+    pub span: Span,
+    pub statements: Vec<Statement>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Statement {
+    Let { pattern: Pattern, ty: Option<Type>, value: Option<Expr>, otherwise: Option<Block>, span: Span },
+    /// `tail` marks the value of the block.
+    Expr { expr: Expr, tail: bool },
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Expr {
+    pub span: Span,
+    pub kind: ExprKind,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum ExprKind {
+    Text(TextLiteral),
+    /// A byte string, with its value read as UTF-8 where it is.
+    Bytes(String),
+    Int(i128),
+    Float(f64),
+    Bool(bool),
+    Char(char),
+    /// A name or path, generic arguments left out.
+    Path(Vec<String>),
+    Call { callee: Box<Expr>, args: Vec<Expr> },
+    MethodCall { receiver: Box<Expr>, method: String, method_span: Span, turbofish: Vec<Type>, args: Vec<Expr> },
+    Field { base: Box<Expr>, name: String },
+    Index { base: Box<Expr>, index: Box<Expr> },
+    /// `!x`, `-x`.
+    Not(Box<Expr>),
+    Negative(Box<Expr>),
+    /// `&x`, `&mut x`, `*x`: the same value for our purposes.
+    Borrow(Box<Expr>),
+    Binary { operator: BinaryOperator, left: Box<Expr>, right: Box<Expr> },
+    /// `a = b`; with an operator for `a += b`.
+    Assign { operator: Option<BinaryOperator>, target: Box<Expr>, value: Box<Expr> },
+    If { condition: Box<Expr>, then: Block, otherwise: Option<Box<Expr>> },
+    /// `let pattern = value` inside a condition.
+    LetCondition { pattern: Pattern, value: Box<Expr> },
+    Match { value: Box<Expr>, arms: Vec<Arm> },
+    Loop { body: Block },
+    While { condition: Box<Expr>, body: Block },
+    For { pattern: Pattern, iterable: Box<Expr>, body: Block },
+    Block(Block),
+    Async(Block),
+    Closure { params: Vec<Param>, body: Box<Expr> },
+    Return(Option<Box<Expr>>),
+    Break(Option<Box<Expr>>),
+    Continue,
+    Try(Box<Expr>),
+    Await(Box<Expr>),
+    Macro(MacroCall),
+    /// `tokio::select!` and its like.
+    Select(Vec<SelectArm>),
+    Tuple(Vec<Expr>),
+    Array(Vec<Expr>),
+    Struct { path: Vec<String>, fields: Vec<(String, Expr)>, rest: Option<Box<Expr>> },
+    Cast { value: Box<Expr>, ty: Type },
+    /// Something else, with the expressions inside it.
+    Other(Vec<Expr>),
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TextLiteral {
+    pub value: String,
+    /// From bytes of the value to bytes of the file.
+    pub map: TextMap,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum BinaryOperator {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    And,
+    Or,
+    /// Bit operations.
+    Other,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Arm {
+    pub pattern: Pattern,
+    pub guard: Option<Expr>,
+    pub body: Expr,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SelectArm {
+    pub pattern: Pattern,
+    pub future: Expr,
+    pub guard: Option<Expr>,
+    pub handler: Expr,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MacroCall {
+    pub path: Vec<String>,
+    /// The arguments that read as expressions, in order.
+    pub args: Vec<Expr>,
+    /// `name = value` arguments of formatting macros.
+    pub named: Vec<(String, Expr)>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Pattern {
+    pub span: Span,
+    pub kind: PatternKind,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum PatternKind {
+    /// `_`.
+    Wildcard,
+    /// `name`, with what stands behind `@`.
+    Name { name: String, inner: Option<Box<Pattern>> },
+    /// A literal or a path to a constant or unit variant.
+    Value(Box<Expr>),
+    /// `Some(x)`, `Ok(_)`, `Kind::A(..)`.
+    Variant { path: Vec<String>, elements: Vec<Pattern> },
+    Struct { path: Vec<String>, fields: Vec<(String, Pattern)> },
+    Tuple(Vec<Pattern>),
+    Or(Vec<Pattern>),
+    Other,
+}

@@ -1,0 +1,48 @@
+//! A finding: one defect at one place, with what a reader needs to believe it.
+//!
+//! Rules make findings, suppression and selection filter them, reports print them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::facts::Location;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    Info,
+    Warning,
+    Error,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Confidence {
+    Low,
+    Medium,
+    High,
+}
+
+/// A secondary place and what it has to do with the finding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Label {
+    pub location: Location,
+    pub message: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// Kebab-case, as in `rules/`.
+    pub rule: &'static str,
+    pub severity: Severity,
+    pub confidence: Confidence,
+    /// One sentence, lower case, no full stop: what can happen.
+    pub message: String,
+    pub primary: Location,
+    /// What stands at the primary place, for the reader of the source.
+    pub primary_label: String,
+    pub related: Vec<Label>,
+    /// The lock's key template or table, when the finding is about one.
+    pub lock: Option<String>,
+    /// What to do.
+    pub help: String,
+}

@@ -1,0 +1,14 @@
+//! leaselint: finds the distributed-lock code that lets a paused worker write stale data.
+//!
+//! Data flows one way: `sources` → front ends (`rust`, `sql`, `lua`) → `facts` → `resolve` → `locks` →
+//! `rules` → `report`. `ARCHITECTURE.md` names the invariants that keep it so.
+
+pub mod facts;
+pub mod finding;
+pub mod locks;
+pub mod lua;
+pub mod rules;
+pub mod rust;
+pub mod sources;
+pub mod sql;
+pub mod suppression;

@@ -1,0 +1,110 @@
+//! SQL statements with their surroundings: where they were written, who runs them, in which
+//! transaction, and what becomes of their affected-row count.
+
+use crate::facts::sql::{Dialect, Statement};
+use crate::facts::{FileId, Location, Span, TextMap};
+
+/// One statement of the workspace.
+#[derive(Debug, Clone)]
+pub struct SqlSite {
+    /// Its spans are relative to the text that `source` maps.
+    pub statement: Statement,
+    pub dialect: Dialect,
+    pub source: StatementText,
+    pub origin: StatementOrigin,
+    /// The call that runs it, when it is run from Rust.
+    pub call: Option<Location>,
+    /// `false` when pieces of the text are unknown in places where a predicate could stand.
+    pub complete: bool,
+    pub count: CountUse,
+    pub executor: Executor,
+    pub transaction: TransactionScope,
+    /// Under `#[cfg(test)]`, `tests/`, `benches/`, `examples/`.
+    pub is_test: bool,
+    /// The Rust function that runs it, such as `Outbox::sent`.
+    pub function: Option<String>,
+    /// The package whose manifest is nearest above the file; statements of one package share a database
+    /// unless something says otherwise.
+    pub package: Option<usize>,
+    /// For each bind position (from 0): the Rust argument, as far as it matters to a verdict.
+    pub binds: Vec<BoundValue>,
+}
+
+/// The text that a statement was parsed from, and how it maps to a file.
+#[derive(Debug, Clone)]
+pub struct StatementText {
+    pub file: FileId,
+    pub map: TextMap,
+}
+
+impl SqlSite {
+    /// The place in the source of a span inside the statement's text.
+    pub fn at(&self, span: Span) -> Location {
+        Location { file: self.source.file, span: self.source.map.source_span(span) }
+    }
+
+    /// The place of the whole statement.
+    pub fn location(&self) -> Location {
+        self.at(self.statement.span)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum StatementOrigin {
+    /// Top level of a migration: DDL, and DML that is a back-fill.
+    Migration,
+    /// A schema dump, such as `schema.sql`.
+    Snapshot,
+    /// A `.sql` file that code refers to or that was named on the command line.
+    QueryFile,
+    /// The body of a stored function, procedure or trigger, wherever it was created.
+    Routine,
+    /// Text in a Rust file.
+    Embedded,
+}
+
+/// What happens to the number of rows that a statement changed (or to the rows that it returned).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum CountUse {
+    /// It reaches a comparison, a `match`, an assertion, or an error for "no row".
+    Checked,
+    /// The function hands it, or a value made from it, to its caller.
+    Returned,
+    /// It is dropped: `…execute(…).await?;`, `let _ = …`, or only logged.
+    Ignored,
+    /// The text does not show it.
+    Unknown,
+}
+
+/// What the statement is run on, as far as the receiver's or argument's type or name shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Executor {
+    Pool,
+    Transaction,
+    Connection,
+    Unknown,
+}
+
+/// What the surrounding transaction has done before this statement.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TransactionScope {
+    /// Inside a transaction at all.
+    pub open: bool,
+    /// Tables of which it has locked rows before (`SELECT … FOR UPDATE`), by folded name.
+    pub locked_tables: Vec<String>,
+    /// It has checked a lease or fence row before, by a statement that compares a token or an owner.
+    pub checked_tables: Vec<String>,
+    /// The same session took an advisory lock before.
+    pub advisory_lock: bool,
+}
+
+/// What is known of a value bound to a statement.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BoundValue {
+    /// The Rust expression's name, such as `token` or `now`.
+    pub name: Option<String>,
+    /// Made from a reading of this process's wall clock, at this place.
+    pub wall_clock: Option<Location>,
+    /// A constant of the program.
+    pub constant: Option<String>,
+}

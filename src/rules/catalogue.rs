@@ -1,0 +1,88 @@
+//! The catalogue: every rule with its page, as `build.rs` found them.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use super::Check;
+use crate::finding::{Finding, Severity};
+
+include!(concat!(env!("OUT_DIR"), "/rules.rs"));
+
+/// The checklist item, or the kind of defect, that a rule belongs to.
+pub type Group = String;
+
+/// One rule: its name, what its page's front matter says of it, and its code.
+#[derive(Debug)]
+pub struct RuleInfo {
+    /// Kebab-case; the names of its source file, page and fixture folder are made of it.
+    pub name: &'static str,
+    pub group: Group,
+    /// The level of its findings unless a finding says otherwise.
+    pub severity: Severity,
+    /// One line: what it flags.
+    pub summary: String,
+    /// Rules that stay silent where this one speaks of the same place.
+    pub outranks: Vec<String>,
+    /// The page's Markdown, without its front matter.
+    pub page: &'static str,
+    pub check: Check,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FrontMatter {
+    group: String,
+    level: Severity,
+    summary: String,
+    #[serde(default)]
+    outranks: Vec<String>,
+}
+
+static RULES: LazyLock<Vec<RuleInfo>> = LazyLock::new(|| {
+    SOURCES.iter().map(|(name, page, check)| parse(name, page, *check)).collect()
+});
+
+/// All rules, sorted by name.
+pub fn all() -> &'static [RuleInfo] {
+    &RULES
+}
+
+pub fn find(name: &str) -> Option<&'static RuleInfo> {
+    all().iter().find(|rule| rule.name == name)
+}
+
+fn parse(name: &'static str, page: &'static str, check: Check) -> RuleInfo {
+    let (front, body) = split_front_matter(page)
+        .unwrap_or_else(|| panic!("rules/{name}.md must open with a front matter between +++ lines"));
+    let front: FrontMatter = toml::from_str(front)
+        .unwrap_or_else(|error| panic!("the front matter of rules/{name}.md: {error}"));
+    RuleInfo {
+        name,
+        group: front.group,
+        severity: front.level,
+        summary: front.summary,
+        outranks: front.outranks,
+        page: body,
+        check,
+    }
+}
+
+fn split_front_matter(page: &'static str) -> Option<(&'static str, &'static str)> {
+    let rest = page.strip_prefix("+++\n")?;
+    let end = rest.find("\n+++\n")?;
+    Some((&rest[..end + 1], rest[end + 5..].trim_start()))
+}
+
+/// One defect, one finding: where a rule that outranks another speaks of the same place, the other is
+/// silent.
+pub(super) fn drop_outranked(findings: Vec<Finding>) -> Vec<Finding> {
+    let mut silenced = HashSet::new();
+    for finding in &findings {
+        for lower in find(finding.rule).into_iter().flat_map(|rule| &rule.outranks) {
+            silenced.insert((lower.clone(), finding.primary));
+        }
+    }
+    findings.into_iter().filter(|f| !silenced.contains(&(f.rule.to_owned(), f.primary))).collect()
+}

@@ -1,0 +1,91 @@
+//! How a rule says what it found: a draft that cannot lack a place, a message or a remedy.
+
+use crate::facts::Location;
+use crate::finding::{Confidence, Finding, Label, Severity};
+
+use super::RuleInfo;
+
+/// Collects the findings of one rule.
+pub struct Reporter<'a> {
+    rule: &'static RuleInfo,
+    findings: &'a mut Vec<Finding>,
+}
+
+impl<'a> Reporter<'a> {
+    pub(super) fn new(rule: &'static RuleInfo, findings: &'a mut Vec<Finding>) -> Self {
+        Self { rule, findings }
+    }
+
+    pub fn add(&mut self, draft: Draft) {
+        self.findings.push(Finding {
+            rule: self.rule.name,
+            severity: draft.severity.unwrap_or(self.rule.severity),
+            confidence: draft.confidence,
+            message: draft.message,
+            primary: draft.primary,
+            primary_label: draft.label,
+            related: draft.related,
+            lock: draft.lock,
+            help: draft.help,
+        });
+    }
+}
+
+/// A finding in the making.
+#[derive(Debug, Clone)]
+pub struct Draft {
+    primary: Location,
+    label: String,
+    message: String,
+    help: String,
+    severity: Option<Severity>,
+    confidence: Confidence,
+    related: Vec<Label>,
+    lock: Option<String>,
+}
+
+impl Draft {
+    /// `message` says what can happen; `label` what stands at `primary`; `help` what to do.
+    pub fn new(
+        primary: Location,
+        label: impl Into<String>,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Self {
+        Self {
+            primary,
+            label: label.into(),
+            message: message.into(),
+            help: help.into(),
+            severity: None,
+            confidence: Confidence::High,
+            related: Vec::new(),
+            lock: None,
+        }
+    }
+
+    #[must_use]
+    pub fn confidence(mut self, confidence: Confidence) -> Self {
+        self.confidence = confidence;
+        self
+    }
+
+    /// Departs from the rule's own level.
+    #[must_use]
+    pub fn severity(mut self, severity: Severity) -> Self {
+        self.severity = Some(severity);
+        self
+    }
+
+    #[must_use]
+    pub fn related(mut self, location: Location, message: impl Into<String>) -> Self {
+        self.related.push(Label { location, message: message.into() });
+        self
+    }
+
+    #[must_use]
+    pub fn lock(mut self, name: impl Into<String>) -> Self {
+        self.lock = Some(name.into());
+        self
+    }
+}

@@ -1,0 +1,25 @@
+//! The rules: one source file each under this folder, one page each under `rules/`.
+//!
+//! `build.rs` finds them by file name, so that a new rule needs no line here. A rule reads the
+//! inventory and adds findings; it knows no parser, no other rule, no suppression and no report.
+
+mod catalogue;
+mod draft;
+
+pub use catalogue::{Group, RuleInfo, all, find};
+pub use draft::{Draft, Reporter};
+
+use crate::finding::Finding;
+use crate::locks::Inventory;
+
+/// What a rule's source file offers as `check`.
+pub type Check = fn(&Inventory, &mut Reporter<'_>);
+
+/// Runs every rule; the findings come in no particular order.
+pub fn run(inventory: &Inventory) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for rule in all() {
+        (rule.check)(inventory, &mut Reporter::new(rule, &mut findings));
+    }
+    catalogue::drop_outranked(findings)
+}
