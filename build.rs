@@ -26,7 +26,10 @@ fn main() {
     code += "static SOURCES: &[(&str, &str, Check)] = &[\n";
     for module in &rules {
         let name = module.replace('_', "-");
-        code += &format!("    ({name:?}, include_str!({:?}), {module}::check),\n", format!("{root}/rules/{name}.md"));
+        code += &format!(
+            "    ({name:?}, include_str!({:?}), {module}::check),\n",
+            format!("{root}/rules/{name}.md")
+        );
     }
     code += "];\n";
     fs::write(Path::new(&out).join("rules.rs"), code).expect("OUT_DIR can be written");

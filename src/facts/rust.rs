@@ -17,19 +17,6 @@ pub struct RustFile {
     pub types: Vec<TypeDefinition>,
     /// Macros called where items stand, such as `diesel::table!`.
     pub item_macros: Vec<ItemMacro>,
-    /// Every path written anywhere in the file whose words matter to a whole-crate question (signal
-    /// handling, runtimes), last segments first: see [`RustFile::mentions`].
-    pub mentioned_paths: Vec<Vec<String>>,
-}
-
-impl RustFile {
-    /// Whether a path that ends in these segments is written in the file.
-    pub fn mentions(&self, tail: &[&str]) -> bool {
-        self.mentioned_paths.iter().any(|path| {
-            path.len() >= tail.len()
-                && path[path.len() - tail.len()..].iter().map(String::as_str).eq(tail.iter().copied())
-        })
-    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -171,9 +158,18 @@ pub struct Block {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Statement {
-    Let { pattern: Pattern, ty: Option<Type>, value: Option<Expr>, otherwise: Option<Block>, span: Span },
+    Let {
+        pattern: Pattern,
+        ty: Option<Type>,
+        value: Option<Expr>,
+        otherwise: Option<Block>,
+        span: Span,
+    },
     /// `tail` marks the value of the block.
-    Expr { expr: Expr, tail: bool },
+    Expr {
+        expr: Expr,
+        tail: bool,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -193,28 +189,73 @@ pub enum ExprKind {
     Char(char),
     /// A name or path, generic arguments left out.
     Path(Vec<String>),
-    Call { callee: Box<Expr>, args: Vec<Expr> },
-    MethodCall { receiver: Box<Expr>, method: String, method_span: Span, turbofish: Vec<Type>, args: Vec<Expr> },
-    Field { base: Box<Expr>, name: String },
-    Index { base: Box<Expr>, index: Box<Expr> },
+    Call {
+        callee: Box<Expr>,
+        args: Vec<Expr>,
+    },
+    MethodCall {
+        receiver: Box<Expr>,
+        method: String,
+        method_span: Span,
+        turbofish: Vec<Type>,
+        args: Vec<Expr>,
+    },
+    Field {
+        base: Box<Expr>,
+        name: String,
+    },
+    Index {
+        base: Box<Expr>,
+        index: Box<Expr>,
+    },
     /// `!x`, `-x`.
     Not(Box<Expr>),
     Negative(Box<Expr>),
     /// `&x`, `&mut x`, `*x`: the same value for our purposes.
     Borrow(Box<Expr>),
-    Binary { operator: BinaryOperator, left: Box<Expr>, right: Box<Expr> },
+    Binary {
+        operator: BinaryOperator,
+        left: Box<Expr>,
+        right: Box<Expr>,
+    },
     /// `a = b`; with an operator for `a += b`.
-    Assign { operator: Option<BinaryOperator>, target: Box<Expr>, value: Box<Expr> },
-    If { condition: Box<Expr>, then: Block, otherwise: Option<Box<Expr>> },
+    Assign {
+        operator: Option<BinaryOperator>,
+        target: Box<Expr>,
+        value: Box<Expr>,
+    },
+    If {
+        condition: Box<Expr>,
+        then: Block,
+        otherwise: Option<Box<Expr>>,
+    },
     /// `let pattern = value` inside a condition.
-    LetCondition { pattern: Pattern, value: Box<Expr> },
-    Match { value: Box<Expr>, arms: Vec<Arm> },
-    Loop { body: Block },
-    While { condition: Box<Expr>, body: Block },
-    For { pattern: Pattern, iterable: Box<Expr>, body: Block },
+    LetCondition {
+        pattern: Pattern,
+        value: Box<Expr>,
+    },
+    Match {
+        value: Box<Expr>,
+        arms: Vec<Arm>,
+    },
+    Loop {
+        body: Block,
+    },
+    While {
+        condition: Box<Expr>,
+        body: Block,
+    },
+    For {
+        pattern: Pattern,
+        iterable: Box<Expr>,
+        body: Block,
+    },
     Block(Block),
     Async(Block),
-    Closure { params: Vec<Param>, body: Box<Expr> },
+    Closure {
+        params: Vec<Param>,
+        body: Box<Expr>,
+    },
     Return(Option<Box<Expr>>),
     Break(Option<Box<Expr>>),
     Continue,
@@ -225,8 +266,15 @@ pub enum ExprKind {
     Select(Vec<SelectArm>),
     Tuple(Vec<Expr>),
     Array(Vec<Expr>),
-    Struct { path: Vec<String>, fields: Vec<(String, Expr)>, rest: Option<Box<Expr>> },
-    Cast { value: Box<Expr>, ty: Type },
+    Struct {
+        path: Vec<String>,
+        fields: Vec<(String, Expr)>,
+        rest: Option<Box<Expr>>,
+    },
+    Cast {
+        value: Box<Expr>,
+        ty: Type,
+    },
     /// Something else, with the expressions inside it.
     Other(Vec<Expr>),
 }
@@ -292,12 +340,21 @@ pub enum PatternKind {
     /// `_`.
     Wildcard,
     /// `name`, with what stands behind `@`.
-    Name { name: String, inner: Option<Box<Pattern>> },
+    Name {
+        name: String,
+        inner: Option<Box<Pattern>>,
+    },
     /// A literal or a path to a constant or unit variant.
     Value(Box<Expr>),
     /// `Some(x)`, `Ok(_)`, `Kind::A(..)`.
-    Variant { path: Vec<String>, elements: Vec<Pattern> },
-    Struct { path: Vec<String>, fields: Vec<(String, Pattern)> },
+    Variant {
+        path: Vec<String>,
+        elements: Vec<Pattern>,
+    },
+    Struct {
+        path: Vec<String>,
+        fields: Vec<(String, Pattern)>,
+    },
     Tuple(Vec<Pattern>),
     Or(Vec<Pattern>),
     Other,

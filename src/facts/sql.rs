@@ -41,15 +41,26 @@ pub struct Statement {
 pub enum StatementKind {
     CreateTable(CreateTable),
     AlterTable(AlterTable),
-    DropTable { tables: Vec<TableName> },
-    CreateIndex { table: TableName, columns: Vec<String>, unique: bool },
+    DropTable {
+        tables: Vec<TableName>,
+    },
+    CreateIndex {
+        table: TableName,
+        columns: Vec<String>,
+        unique: bool,
+    },
     CreateFunction(Routine),
     CreateTrigger(Trigger),
-    DropTrigger { name: String, table: Option<TableName> },
+    DropTrigger {
+        name: String,
+        table: Option<TableName>,
+    },
     Write(Box<Write>),
     Select(Box<Select>),
     /// Anything else, by its first words in capitals.
-    Other { verb: String },
+    Other {
+        verb: String,
+    },
 }
 
 /// A table as it is named; the parts are folded as the dialect folds them.
@@ -220,9 +231,14 @@ pub struct Expr {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ExprKind {
     /// A column, with the table, alias or pseudo-table (`EXCLUDED`, `NEW`, `OLD`) in front of it.
-    Column { qualifier: Option<String>, name: String },
+    Column {
+        qualifier: Option<String>,
+        name: String,
+    },
     /// `VALUES(c)` of MySQL: the value that the insert wanted to store.
-    InsertedValue { column: String },
+    InsertedValue {
+        column: String,
+    },
     /// A parameter: `$2` and `?2` by number, `?` by its position (both from 1), `:name` by name.
     Bind(Bind),
     /// A hole of `format!` or of a template: unknown text that stands where a value may stand.
@@ -231,24 +247,61 @@ pub enum ExprKind {
     Text(String),
     Boolean(bool),
     Null,
-    Compare { operator: Comparison, left: Box<Expr>, right: Box<Expr> },
+    Compare {
+        operator: Comparison,
+        left: Box<Expr>,
+        right: Box<Expr>,
+    },
     And(Vec<Expr>),
     Or(Vec<Expr>),
     Not(Box<Expr>),
     /// `IS NULL`, `IS NOT NULL`.
-    NullTest { operand: Box<Expr>, negated: bool },
-    InList { operand: Box<Expr>, list: Vec<Expr>, negated: bool },
-    InQuery { operand: Box<Expr>, query: Box<Select>, negated: bool },
-    Exists { query: Box<Select>, negated: bool },
+    NullTest {
+        operand: Box<Expr>,
+        negated: bool,
+    },
+    InList {
+        operand: Box<Expr>,
+        list: Vec<Expr>,
+        negated: bool,
+    },
+    InQuery {
+        operand: Box<Expr>,
+        query: Box<Select>,
+        negated: bool,
+    },
+    Exists {
+        query: Box<Select>,
+        negated: bool,
+    },
     Query(Box<Select>),
-    Arithmetic { operator: char, left: Box<Expr>, right: Box<Expr> },
+    Arithmetic {
+        operator: char,
+        left: Box<Expr>,
+        right: Box<Expr>,
+    },
     /// A function call, its name in lower case; `now()`, `CURRENT_TIMESTAMP` and their like too.
-    Call { name: String, args: Vec<Expr> },
-    Case { operand: Option<Box<Expr>>, branches: Vec<(Expr, Expr)>, otherwise: Option<Box<Expr>> },
+    Call {
+        name: String,
+        args: Vec<Expr>,
+    },
+    Case {
+        operand: Option<Box<Expr>>,
+        branches: Vec<(Expr, Expr)>,
+        otherwise: Option<Box<Expr>>,
+    },
     Tuple(Vec<Expr>),
-    Cast { operand: Box<Expr>, data_type: String },
+    Cast {
+        operand: Box<Expr>,
+        data_type: String,
+    },
     /// `BETWEEN low AND high`.
-    Between { operand: Box<Expr>, low: Box<Expr>, high: Box<Expr>, negated: bool },
+    Between {
+        operand: Box<Expr>,
+        low: Box<Expr>,
+        high: Box<Expr>,
+        negated: bool,
+    },
     /// Something else, with the expressions inside it.
     Other(Vec<Expr>),
 }

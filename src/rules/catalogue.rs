@@ -40,9 +40,8 @@ struct FrontMatter {
     outranks: Vec<String>,
 }
 
-static RULES: LazyLock<Vec<RuleInfo>> = LazyLock::new(|| {
-    SOURCES.iter().map(|(name, page, check)| parse(name, page, *check)).collect()
-});
+static RULES: LazyLock<Vec<RuleInfo>> =
+    LazyLock::new(|| SOURCES.iter().map(|(name, page, check)| parse(name, page, *check)).collect());
 
 /// All rules, sorted by name.
 pub fn all() -> &'static [RuleInfo] {
@@ -56,8 +55,8 @@ pub fn find(name: &str) -> Option<&'static RuleInfo> {
 fn parse(name: &'static str, page: &'static str, check: Check) -> RuleInfo {
     let (front, body) = split_front_matter(page)
         .unwrap_or_else(|| panic!("rules/{name}.md must open with a front matter between +++ lines"));
-    let front: FrontMatter = toml::from_str(front)
-        .unwrap_or_else(|error| panic!("the front matter of rules/{name}.md: {error}"));
+    let front: FrontMatter =
+        toml::from_str(front).unwrap_or_else(|error| panic!("the front matter of rules/{name}.md: {error}"));
     RuleInfo {
         name,
         group: front.group,
