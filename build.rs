@@ -1,5 +1,5 @@
 //! Makes the list of rules from the files in `src/rules/` and `rules/`, so that a new rule is one source
-//! file and one page and nothing else.
+//! file and one page and nothing else; and the list of client models from `rules/clients/`.
 
 use std::path::Path;
 use std::{env, fs};
@@ -12,25 +12,42 @@ fn main() {
     println!("cargo::rerun-if-changed=rules");
     let root = env::var("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR");
     let out = env::var("OUT_DIR").expect("cargo sets OUT_DIR");
-    let mut rules: Vec<String> = fs::read_dir(Path::new(&root).join("src/rules"))
-        .expect("src/rules is part of the package")
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .filter_map(|name| name.strip_suffix(".rs").map(str::to_owned))
-        .filter(|name| !NOT_RULES.contains(&name.as_str()))
-        .collect();
-    rules.sort();
+    let out = Path::new(&out);
+    fs::write(out.join("rules.rs"), rules(&root)).expect("OUT_DIR can be written");
+    fs::write(out.join("clients.rs"), clients(&root)).expect("OUT_DIR can be written");
+}
+
+fn rules(root: &str) -> String {
+    let modules = stems(&Path::new(root).join("src/rules"), ".rs");
+    let modules = modules.iter().filter(|name| !NOT_RULES.contains(&name.as_str()));
     let mut code = String::new();
-    for module in &rules {
-        code += &format!("#[path = {:?}]\nmod {module};\n", format!("{root}/src/rules/{module}.rs"));
-    }
-    code += "static SOURCES: &[(&str, &str, Check)] = &[\n";
-    for module in &rules {
+    let mut sources = String::new();
+    for module in modules {
         let name = module.replace('_', "-");
-        code += &format!(
-            "    ({name:?}, include_str!({:?}), {module}::check),\n",
-            format!("{root}/rules/{name}.md")
-        );
+        code += &format!("#[path = {:?}]\nmod {module};\n", format!("{root}/src/rules/{module}.rs"));
+        let page = format!("{root}/rules/{name}.md");
+        sources += &format!("    ({name:?}, include_str!({page:?}), {module}::check),\n");
     }
-    code += "];\n";
-    fs::write(Path::new(&out).join("rules.rs"), code).expect("OUT_DIR can be written");
+    code + &format!("static SOURCES: &[(&str, &str, Check)] = &[\n{sources}];\n")
+}
+
+fn clients(root: &str) -> String {
+    let entries: String = stems(&Path::new(root).join("rules/clients"), ".toml")
+        .iter()
+        .map(|name| {
+            format!("    ({name:?}, include_str!({:?})),\n", format!("{root}/rules/clients/{name}.toml"))
+        })
+        .collect();
+    format!("static CLIENTS: &[(&str, &str)] = &[\n{entries}];\n")
+}
+
+/// The names of the files with this ending, without it, sorted.
+fn stems(folder: &Path, ending: &str) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter_map(|name| name.strip_suffix(ending).map(str::to_owned))
+        .collect();
+    names.sort();
+    names
 }

@@ -1,0 +1,29 @@
+//! Where a reading of this process's wall clock ends up in a lease.
+
+use crate::facts::Location;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClockFlow {
+    /// The comparison, construction or command.
+    pub location: Location,
+    /// Where the clock was read.
+    pub reading: Location,
+    pub kind: ClockFlowKind,
+    /// The lock's name.
+    pub lock: Option<String>,
+    /// The function it is written in.
+    pub function: String,
+    pub is_test: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ClockFlowKind {
+    /// Compared with what was stored under the lock's key.
+    ComparedWithStored,
+    /// Compared with a deadline field of a type that holds a lease.
+    ComparedWithDeadline { field: String },
+    /// Put into a deadline field of a type that holds a lease.
+    StoredAsDeadline { field: String },
+    /// Given to the store as the lock's lifetime or end.
+    GivenAsTtl,
+}

@@ -1,0 +1,127 @@
+//! Operations on locks, in the order in which one function (helpers included) makes them.
+
+use crate::facts::Location;
+
+/// What one function does to stores, helpers included, in order.
+#[derive(Debug, Clone)]
+pub struct Sequence {
+    /// Such as `JobGuard::take`.
+    pub function: String,
+    pub location: Location,
+    pub operations: Vec<Operation>,
+}
+
+/// One operation on a key of a key-value store.
+#[derive(Debug, Clone)]
+pub struct Operation {
+    pub action: Action,
+    /// The lock (or other key) in [`super::Inventory::keys`].
+    pub key: usize,
+    /// Where a reader should look: the call where the key is known by name.
+    pub location: Location,
+    /// The command itself, when it is inside a helper.
+    pub inner: Location,
+    /// The calls between the two, outermost first.
+    pub via: Vec<Location>,
+    /// The function in which it is written, such as `release_lock`.
+    pub function: String,
+    /// The comparisons with a stored value that must have held for it to run.
+    pub checks: Vec<OwnerCheck>,
+    /// The acquire of this sequence whose success is known where it runs.
+    pub after_acquire: Option<usize>,
+    /// A WATCH on its key came before it, and it is queued in a transaction.
+    pub watched: bool,
+    /// The pipeline that it is queued in, and whether that runs as MULTI … EXEC.
+    pub pipeline: Option<(usize, bool)>,
+    pub context: Context,
+    pub reply: ReplyUse,
+    /// The key holds a value that is different for each acquisition.
+    pub token_in_key: bool,
+    pub is_test: bool,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Action {
+    /// SET NX and its like.
+    Acquire {
+        ttl: Ttl,
+        owner: OwnerValue,
+    },
+    /// A SET that overwrites whatever is there, or (`only_if_present`) whoever's it is.
+    Overwrite {
+        only_if_present: bool,
+        ttl: Ttl,
+        owner: OwnerValue,
+    },
+    Read,
+    Exists,
+    /// `compared`: only while the stored value is the given one.
+    Delete {
+        compared: bool,
+    },
+    Expire {
+        compared: bool,
+        ttl: Ttl,
+    },
+    Increment,
+    Watch,
+}
+
+impl Action {
+    pub fn is_acquire(&self) -> bool {
+        matches!(self, Action::Acquire { .. })
+    }
+}
+
+/// A lifetime, as far as the text shows it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Ttl {
+    /// None is given.
+    None,
+    /// In milliseconds, where it folds to a number.
+    Given(Option<i128>),
+    /// Computed from this process's wall clock, read at this place.
+    WallClock(Location),
+}
+
+/// What is stored to recognise the holder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OwnerValue {
+    /// A random number or UUID made for it.
+    Unique,
+    Constant(String),
+    /// A variable, parameter or field of this name.
+    Named(String),
+    Unknown,
+}
+
+/// "The value that `read` found is (not) equal to something."
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnerCheck {
+    /// The position of the read in the sequence.
+    pub read: usize,
+    pub equal: bool,
+    /// The other side is a constant of the program, such as a state.
+    pub with_constant: bool,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Context {
+    pub in_loop: bool,
+    /// In a task or thread that was started and not awaited on the spot.
+    pub spawned: bool,
+    pub in_drop: bool,
+    /// Behind a `sleep` on the same path.
+    pub after_sleep: bool,
+    /// Written in a Lua script.
+    pub in_script: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReplyUse {
+    Tested,
+    Returned,
+    /// Handed to code that is not followed.
+    Passed,
+    Ignored,
+}

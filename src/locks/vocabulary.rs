@@ -1,0 +1,205 @@
+//! Words that names of locks, and of keys that only look like locks, are made of.
+//!
+//! A name is split at underscores, punctuation and capitals; words match whole, so that `release` is found
+//! in `release_lock` and `lease` is not found in `release`.
+
+/// Words that say "lock" by themselves.
+const LOCK: &[&str] = &[
+    "lock",
+    "locks",
+    "locked",
+    "locking",
+    "locker",
+    "unlock",
+    "relock",
+    "mutex",
+    "lease",
+    "leases",
+    "leased",
+    "leader",
+    "leadership",
+    "election",
+    "elect",
+    "campaign",
+    "resign",
+    "acquire",
+    "acquired",
+    "semaphore",
+    "exclusive",
+    "exclusion",
+    "claim",
+    "claims",
+    "guard",
+    "redlock",
+    "singleton",
+    "holder",
+    "reserve",
+    "reservation",
+    "heartbeat",
+    "critical",
+    "mutual",
+    "leasehold",
+    "takeover",
+    "lead",
+    "trylock",
+    "setlock",
+    "getlock",
+];
+
+/// Words that agree with a lock and do not make one.
+const HOLDING: &[&str] = &[
+    "hold", "held", "take", "taken", "grab", "seize", "enter", "leave", "exit", "free", "give", "back",
+    "release", "owner", "slot", "turn", "latch", "unlatch", "busy", "occupy", "vacate", "running", "gate",
+    "keep", "begin", "end", "own", "mine", "seat", "stand", "work", "once", "active", "prolong", "extend",
+    "renew", "session", "permit", "token", "run", "job",
+];
+
+/// Words of keys that are set once and are no locks.
+const OTHER: &[&str] = &[
+    "seen",
+    "dedup",
+    "dedupe",
+    "duplicate",
+    "duplicates",
+    "nonce",
+    "throttle",
+    "throttled",
+    "cooldown",
+    "slowmode",
+    "rate",
+    "ratelimit",
+    "limit",
+    "limiter",
+    "otp",
+    "idempotency",
+    "idempotent",
+    "processed",
+    "consumed",
+    "used",
+    "cache",
+    "cached",
+    "username",
+    "register",
+    "registration",
+    "replay",
+    "sample",
+    "sampling",
+    "verify",
+    "verification",
+    "csrf",
+    "attempt",
+    "attempts",
+    "visited",
+    "notified",
+    "delivered",
+    "delivery",
+    "debounce",
+    "quota",
+    "captcha",
+    "session",
+    "sessions",
+    "fingerprint",
+    "memo",
+    "bloom",
+    "cookie",
+    "login",
+    "signup",
+    "webhook",
+    "anti",
+    "jti",
+    "burst",
+];
+
+/// Names of values that tell a holder apart.
+const OWNER: &[&str] = &[
+    "owner",
+    "me",
+    "who",
+    "worker",
+    "holder",
+    "node",
+    "instance",
+    "mine",
+    "token",
+    "tok",
+    "tag",
+    "uuid",
+    "nonce",
+    "secret",
+    "identity",
+    "candidate",
+    "myself",
+    "self",
+    "ident",
+    "fence",
+    "process",
+    "pid",
+    "host",
+    "hostname",
+    "agent",
+    "client",
+    "lockid",
+    "rid",
+    "request",
+];
+
+/// Functions that free a lock on an operator's word.
+const FORCED: &[&str] =
+    &["force", "forced", "admin", "operator", "repair", "purge", "reset", "wipe", "flush", "steal", "break"];
+
+pub fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut previous = ' ';
+    for c in name.chars() {
+        let starts = !c.is_alphanumeric() || (c.is_uppercase() && previous.is_lowercase());
+        if starts && words.last().is_some_and(|word| !word.is_empty()) {
+            words.push(String::new());
+        }
+        if c.is_alphanumeric()
+            && let Some(word) = words.last_mut()
+        {
+            word.extend(c.to_lowercase());
+        }
+        previous = c;
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+fn any(name: &str, list: &[&str]) -> bool {
+    words(name).iter().any(|word| list.contains(&word.as_str()))
+}
+
+pub fn says_lock(name: &str) -> bool {
+    any(name, LOCK)
+}
+
+pub fn says_holding(name: &str) -> bool {
+    any(name, HOLDING)
+}
+
+pub fn says_other(name: &str) -> bool {
+    any(name, OTHER)
+}
+
+pub fn says_owner(name: &str) -> bool {
+    any(name, OWNER)
+}
+
+pub fn says_forced(name: &str) -> bool {
+    any(name, FORCED)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_whole() {
+        assert_eq!(words("release_lock"), ["release", "lock"]);
+        assert_eq!(words("JobGuard::tryTake"), ["job", "guard", "try", "take"]);
+        assert!(says_lock("job-lock:{}"));
+        assert!(!says_lock("mod:release:block"));
+        assert!(says_other("webhook:seen:{}"));
+    }
+}

@@ -1,0 +1,359 @@
+//! What the standard library and common crates do to values: conversions, options and results, time,
+//! randomness. Each is named here because following its source would tell nothing more.
+
+use std::rc::Rc;
+
+use crate::facts::rust::BinaryOperator;
+use crate::facts::{Location, Span};
+
+use super::Frame;
+use crate::resolve::value::{Closure, Condition, Form, Layer, Value};
+
+/// Methods that hand on the value that they are called on.
+const SAME: &[&str] = &[
+    "clone",
+    "to_string",
+    "to_owned",
+    "into",
+    "as_str",
+    "as_ref",
+    "as_mut",
+    "borrow",
+    "borrow_mut",
+    "as_bytes",
+    "to_vec",
+    "as_deref",
+    "as_deref_mut",
+    "cloned",
+    "copied",
+    "into_owned",
+    "unwrap",
+    "expect",
+    "ok",
+    "err",
+    "unwrap_or_default",
+    "into_inner",
+    "by_ref",
+    "iter",
+    "into_iter",
+    "trim",
+    "as_slice",
+    "to_bytes",
+    "boxed",
+    "try_into",
+    "as_any",
+    "take",
+    "lock",
+    "read",
+    "write",
+    "into_boxed_str",
+    "into_string",
+    "context",
+    "with_context",
+    "map_err",
+    "inspect_err",
+    "instrument",
+    "fuse",
+    "unwrap_or",
+    "unwrap_or_else",
+    "or_else",
+    "get_mut",
+    "deref",
+    "deref_mut",
+    "as_mut_slice",
+    "next",
+    "await",
+    "to_redis_args",
+    "inner",
+    "get_ref",
+    "change_context",
+    "attach_printable",
+    "wrap_err",
+    "into_future",
+    "shared",
+    "or",
+    "flatten",
+];
+
+/// Methods that ask for a positive or negative answer.
+fn question(method: &str) -> Option<bool> {
+    match method {
+        "is_some" | "is_ok" => Some(true),
+        "is_none" | "is_err" | "is_empty" => Some(false),
+        _ => None,
+    }
+}
+
+impl Frame<'_, '_> {
+    /// A method that is the same for every receiver; `None` when it means nothing here.
+    pub(super) fn builtin_method(
+        &mut self,
+        span: Span,
+        receiver: &Value,
+        method: &str,
+        args: &[Value],
+    ) -> Option<Value> {
+        if let Some(positive) = question(method) {
+            self.mark_tested(receiver);
+            let value = receiver.clone();
+            return Some(Value::condition(Condition::Holds { value, positive }));
+        }
+        if let Some(value) = self.time_method(span, receiver, method, args) {
+            return Some(value);
+        }
+        match method {
+            "unwrap" | "expect" | "unwrap_or_default" | "ok" | "unwrap_or" | "unwrap_or_else" | "ok_or" => {
+                self.unwrapped(receiver, method, args)
+            }
+            _ if SAME.contains(&method) => {
+                let more: Vec<&Value> =
+                    args.iter().filter(|arg| !matches!(arg.form, Form::Closure(_))).collect();
+                Some(more.iter().fold(receiver.clone(), |value, arg| value.with_flows(&arg.flows)))
+            }
+            "eq" | "ne" if args.len() == 1 => {
+                self.mark_tested(receiver);
+                self.mark_tested(&args[0]);
+                let (left, right) = (receiver.clone(), args[0].clone());
+                Some(Value::condition(Condition::Equal { equal: method == "eq", left, right }))
+            }
+            "starts_with" | "ends_with" | "contains" | "eq_ignore_ascii_case" if args.len() == 1 => {
+                self.mark_tested(receiver);
+                let (left, right) = (receiver.clone(), args[0].clone());
+                Some(Value::condition(Condition::Equal { equal: true, left, right }))
+            }
+            "push_str" | "push" if matches!(receiver.form, Form::Text(_)) && args.len() == 1 => {
+                Some(super::format::joined(receiver, &args[0]))
+            }
+            "ok_or_else" => {
+                self.mark_tested(receiver);
+                Some(receiver.clone())
+            }
+            _ => self.with_closure(receiver, method, args),
+        }
+    }
+
+    fn unwrapped(&mut self, receiver: &Value, method: &str, args: &[Value]) -> Option<Value> {
+        if method == "ok_or" {
+            self.mark_tested(receiver);
+            return Some(receiver.clone());
+        }
+        Some(match &receiver.form {
+            Form::Reply(operation, Layer::Result) => {
+                Value { form: Form::Reply(*operation, Layer::Success), ..receiver.clone() }
+            }
+            Form::Variant("Ok" | "Some", Some(inner)) if method != "ok" => (**inner).clone(),
+            Form::Unknown => {
+                Value::made_of(std::iter::once(receiver).chain(args)).with_type(receiver.ty.clone())
+            }
+            _ => receiver.clone(),
+        })
+    }
+
+    /// Methods of `Option`, `Result`, `bool` and iterators that take a closure.
+    fn with_closure(&mut self, receiver: &Value, method: &str, args: &[Value]) -> Option<Value> {
+        let closure = args.iter().find_map(|arg| match &arg.form {
+            Form::Closure(closure) => Some(closure.clone()),
+            _ => None,
+        });
+        match method {
+            "is_some_and" | "is_ok_and" | "is_none_or" | "is_err_and" | "any" | "all" => {
+                self.mark_tested(receiver);
+                let inner = self.applied(closure?, receiver);
+                Some(inner)
+            }
+            "filter" | "take_if" => {
+                let inner = self.applied(closure?, receiver);
+                Some(inner.with_flows(&receiver.flows))
+            }
+            "map_or" | "map_or_else" => {
+                self.mark_tested(receiver);
+                Some(self.applied(closure?, receiver).with_flows(&receiver.flows))
+            }
+            "then" | "then_some" | "and" => {
+                self.mark_tested(receiver);
+                let inner = match closure {
+                    Some(closure) => {
+                        self.guarded(receiver, true, |frame| frame.applied(closure, &Value::unknown()))
+                    }
+                    None => args.first().cloned().unwrap_or_default(),
+                };
+                let kept = Value::new(Form::Variant("Some", Some(Rc::new(inner))));
+                Some(Value::either(&kept, &kept).with_flows(&receiver.flows))
+            }
+            "map" | "and_then" | "inspect" | "inspect_ok" | "for_each" | "filter_map" | "map_ok"
+            | "try_for_each" => {
+                let closure = closure?;
+                let answers = Value::condition(Condition::Holds { value: receiver.clone(), positive: true });
+                let inner = self.guarded(&answers, true, |frame| frame.applied(closure, receiver));
+                Some(inner.with_flows(&receiver.flows))
+            }
+            _ => None,
+        }
+    }
+
+    /// Runs a closure on what an option, result or collection holds.
+    fn applied(&mut self, closure: Rc<Closure>, receiver: &Value) -> Value {
+        let inner = super::bind::unpack("Ok", receiver);
+        self.run_closure(&closure, &[inner])
+    }
+
+    /// Clocks and durations.
+    fn time_method(&mut self, span: Span, receiver: &Value, method: &str, args: &[Value]) -> Option<Value> {
+        match (&receiver.form, method) {
+            (Form::Duration(millis), "as_secs") => Some(Value::new(Form::Int(millis / 1000))),
+            (Form::Duration(millis), "as_millis") => Some(Value::new(Form::Int(*millis))),
+            (_, "duration_since" | "elapsed" | "signed_duration_since" | "checked_sub" | "checked_add") => {
+                if receiver.flows.wall_clock.is_some() && method == "elapsed" {
+                    let (reading, with) = (receiver.clone(), Value::unknown());
+                    self.clock_use(span, crate::resolve::trace::ClockUseKind::Compared { reading, with });
+                }
+                Some(Value::made_of(std::iter::once(receiver).chain(args)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Functions of the standard library and common crates, by the tail of their path.
+    pub(super) fn builtin_call(&mut self, span: Span, path: &[String], args: &[Value]) -> Option<Value> {
+        let name = path.last()?.as_str();
+        let of = path.len().checked_sub(2).map_or("", |at| path[at].as_str());
+        let first = args.first();
+        match (of, name) {
+            ("", "Ok" | "Some" | "Err") | (_, "Ok" | "Some" | "Err") => {
+                let variant = match name {
+                    "Ok" => "Ok",
+                    "Some" => "Some",
+                    _ => "Err",
+                };
+                Some(Value::new(Form::Variant(variant, first.cloned().map(Rc::new))))
+            }
+            ("Duration" | "TimeDelta" | "SignedDuration", _) => duration(name, first?),
+            (
+                "SystemTime" | "Utc" | "Local" | "Timestamp" | "Zoned" | "OffsetDateTime",
+                "now" | "now_utc" | "now_local",
+            ) => Some(wall_clock(self.location(span))),
+            ("Instant", "now") => {
+                let mut value = Value::unknown();
+                value.flows.monotonic = true;
+                Some(value)
+            }
+            ("Uuid", "new_v4" | "now_v7" | "new_v7")
+            | ("Ulid", "new")
+            | (_, "random" | "gen_random" | "nanoid") => Some(random()),
+            ("rand", _) | ("Alphanumeric", _) => Some(random()),
+            (
+                "LazyLock" | "Lazy" | "OnceLock" | "OnceCell" | "Arc" | "Rc" | "Box" | "Mutex" | "RwLock"
+                | "Cow" | "Pin",
+                _,
+            )
+            | ("String", "from")
+            | (_, "from_ref") => {
+                let first = first?;
+                match &first.form {
+                    Form::Closure(closure) => {
+                        let closure = closure.clone();
+                        Some(self.run_closure(&closure, &[]))
+                    }
+                    Form::Function(function) => {
+                        let function = *function;
+                        Some(self.instantiate(span, function, &[], None))
+                    }
+                    _ => Some(first.clone()),
+                }
+            }
+            ("String", "new" | "with_capacity") => Some(Value::text("")),
+            (_, "sleep" | "sleep_until" | "delay_for") => {
+                self.context.after_sleep = true;
+                Some(Value::unknown())
+            }
+            ("process", "exit" | "abort") | ("", "exit" | "abort") => {
+                self.emit_exit(span);
+                self.diverged = true;
+                Some(Value::unknown())
+            }
+            ("thread" | "tokio" | "task" | "runtime" | "rt" | "async_std" | "smol" | "actix", "spawn")
+            | ("", "spawn")
+            | (_, "spawn_blocking" | "spawn_local" | "spawn_on") => Some(self.spawned(span, args)),
+            ("mem", "drop") | ("", "drop") => Some(Value::unknown()),
+            _ => None,
+        }
+    }
+
+    /// A task or thread: its body runs, but not in order with what follows.
+    pub(super) fn spawned(&mut self, span: Span, args: &[Value]) -> Value {
+        let before = self.context;
+        self.context.spawned = true;
+        for arg in args {
+            match &arg.form {
+                Form::Closure(closure) => {
+                    let closure = closure.clone();
+                    self.run_closure(&closure, &[]);
+                }
+                Form::Function(function) => {
+                    let function = *function;
+                    self.instantiate(span, function, &[], None);
+                }
+                _ => {}
+            }
+        }
+        self.context = before;
+        Value::unknown()
+    }
+}
+
+/// A reading of this process's wall clock.
+pub(super) fn wall_clock(location: Location) -> Value {
+    let mut value = Value::unknown();
+    value.flows.wall_clock = Some(location);
+    value
+}
+
+fn random() -> Value {
+    let mut value = Value::unknown();
+    value.flows.random = true;
+    value
+}
+
+fn duration(constructor: &str, amount: &Value) -> Option<Value> {
+    let factor = match constructor {
+        "from_secs" | "seconds" => 1000,
+        "from_millis" | "milliseconds" => 1,
+        "from_mins" | "minutes" => 60_000,
+        "from_hours" | "hours" => 3_600_000,
+        "from_secs_f64" | "from_secs_f32" | "from_micros" | "from_nanos" | "days" | "weeks" => 0,
+        "new" | "try_seconds" | "try_milliseconds" | "try_minutes" | "ZERO" | "MAX" => 0,
+        _ => return None,
+    };
+    let folded = amount.as_int().filter(|_| factor > 0).and_then(|number| number.checked_mul(factor));
+    Some(match folded {
+        Some(millis) => Value::new(Form::Duration(millis)),
+        None => Value::made_of([amount]),
+    })
+}
+
+pub(super) fn arithmetic(operator: BinaryOperator, left: &Value, right: &Value) -> Value {
+    if let Form::Text(_) = left.form
+        && operator == BinaryOperator::Add
+    {
+        return super::format::joined(left, right);
+    }
+    let folded = match (&left.form, &right.form) {
+        (Form::Int(a), Form::Int(b)) => fold(operator, *a, *b).map(Form::Int),
+        (Form::Duration(a), Form::Duration(b)) => fold(operator, *a, *b).map(Form::Duration),
+        (Form::Duration(a), Form::Int(b)) => fold(operator, *a, *b).map(Form::Duration),
+        (Form::Int(a), Form::Duration(b)) => fold(operator, *a, *b).map(Form::Duration),
+        _ => None,
+    };
+    folded.map_or_else(|| Value::made_of([left, right]), Value::new)
+}
+
+fn fold(operator: BinaryOperator, left: i128, right: i128) -> Option<i128> {
+    match operator {
+        BinaryOperator::Add => left.checked_add(right),
+        BinaryOperator::Subtract => left.checked_sub(right),
+        BinaryOperator::Multiply => left.checked_mul(right),
+        BinaryOperator::Divide => left.checked_div(right),
+        BinaryOperator::Remainder => left.checked_rem(right),
+        _ => None,
+    }
+}

@@ -1,0 +1,233 @@
+//! Calls: of builders, of client methods, of the standard library, of the workspace's own functions, in
+//! this order of knowledge.
+
+use std::rc::Rc;
+
+use crate::facts::Span;
+use crate::facts::rust::{Expr, ExprKind, Type, TypeForm};
+
+use super::{Frame, MAX_NESTING};
+use crate::resolve::value::{Closure, Form, Piece, Value};
+
+/// Macros and methods that only tell people something.
+const TELLING: &[&str] =
+    &["log", "trace", "debug", "info", "warn", "error", "event", "print", "println", "record"];
+
+/// Method names too common to be taken for the workspace's own without a known receiver.
+const COMMON: &[&str] = &[
+    "get", "set", "insert", "remove", "push", "pop", "len", "next", "send", "recv", "new", "build", "run",
+    "start", "stop", "close", "open", "read", "write", "flush", "name", "key", "id", "value", "clone",
+    "clear", "contains", "find", "filter", "map", "update", "delete", "create", "load", "save", "add",
+    "with", "into", "from", "path",
+];
+
+impl Frame<'_, '_> {
+    pub(super) fn call(&mut self, span: Span, callee: &Expr, args: &[Expr]) -> Value {
+        let ExprKind::Path(path) = &callee.kind else {
+            let callee = self.expr(callee);
+            let args: Vec<Value> = args.iter().map(|arg| self.expr(arg)).collect();
+            return self.call_value(span, &callee, &args);
+        };
+        if let [name] = path.as_slice()
+            && let Some(value) = self.local(name).cloned()
+        {
+            let args: Vec<Value> = args.iter().map(|arg| self.expr(arg)).collect();
+            return self.call_value(span, &value, &args);
+        }
+        let values: Vec<Value> = args.iter().map(|arg| self.expr(arg)).collect();
+        let full = self.eval.program.full_path(self.unit, path);
+        if let Some(value) = self.client_call(span, &full, &values) {
+            return value;
+        }
+        if let Some(function) = self.eval.program.function_at(self.unit, path, self.owner) {
+            let has_self = self.eval.program.functions[function].function.has_self;
+            let (receiver, values) = match values.split_first() {
+                Some((first, rest)) if has_self => (Some(first.clone()), rest.to_vec()),
+                _ => (None, values),
+            };
+            return self.instantiate(span, function, &values, receiver);
+        }
+        if let Some(value) = self.builtin_call(span, &full, &values) {
+            return value;
+        }
+        self.unknown_call(span, &full, &values)
+    }
+
+    /// A call of something that is not followed: closures run, and its result is made of its arguments.
+    fn unknown_call(&mut self, span: Span, path: &[String], args: &[Value]) -> Value {
+        for arg in args {
+            self.mark(arg, |uses| uses.passed = true);
+        }
+        let inner = self.run_closures(span, args);
+        let mut value = Value::made_of(args.iter().chain(&inner));
+        value.ty = constructed(path);
+        value.named(path.last().map_or("", String::as_str))
+    }
+
+    fn call_value(&mut self, span: Span, callee: &Value, args: &[Value]) -> Value {
+        match &callee.form {
+            Form::Closure(closure) => {
+                let closure = closure.clone();
+                self.run_closure(&closure, args)
+            }
+            Form::Function(function) => self.instantiate(span, *function, args, None),
+            _ => {
+                self.mark(callee, |uses| uses.tested = true);
+                self.unknown_call(span, &[], args)
+            }
+        }
+    }
+
+    pub(super) fn run_closure(&mut self, closure: &Rc<Closure>, args: &[Value]) -> Value {
+        if self.nesting >= MAX_NESTING || closure.file != self.file {
+            return Value::made_of(args);
+        }
+        self.nesting += 1;
+        let results = std::mem::take(&mut self.results);
+        let guards = self.guards.clone();
+        let value = self.scoped(|frame| {
+            for (index, param) in closure.params.iter().enumerate() {
+                let arg = args.get(index).cloned().unwrap_or_default();
+                let ty = (param.ty.kind != TypeForm::Other).then(|| Rc::new(param.ty.clone()));
+                frame.bind(&param.pattern, arg.with_type(ty));
+            }
+            let value = frame.expr(&closure.body);
+            frame.awaited(value)
+        });
+        let own = std::mem::replace(&mut self.results, results);
+        self.guards = guards;
+        self.diverged = false;
+        self.nesting -= 1;
+        own.iter().fold(value, |all, result| Value::either(&all, result))
+    }
+
+    /// Closures and functions handed to code that is not followed are taken to run there.
+    fn run_closures(&mut self, span: Span, args: &[Value]) -> Vec<Value> {
+        let mut results = Vec::new();
+        for arg in args {
+            match &arg.form {
+                Form::Closure(closure) => {
+                    let closure = closure.clone();
+                    results.push(self.run_closure(&closure, &[]));
+                }
+                Form::Function(function) => results.push(self.instantiate(span, *function, &[], None)),
+                _ => {}
+            }
+        }
+        results
+    }
+
+    pub(super) fn method_call(&mut self, expr: &Expr) -> Value {
+        let ExprKind::MethodCall { receiver, method, method_span, args, .. } = &expr.kind else {
+            return Value::unknown();
+        };
+        let object = self.expr(receiver);
+        if self.diverged {
+            return object;
+        }
+        let values: Vec<Value> = args.iter().map(|arg| self.expr(arg)).collect();
+        let span = Span::new(method_span.start, expr.span.end);
+        let value = self.method_value(expr.span, span, &object, method, &values, args);
+        if value.is_builder() || (object.is_builder() && value.is_builder()) || is_text_edit(method, &object)
+        {
+            self.store_builder(receiver, &value);
+        }
+        if is_text_edit(method, &object) { Value::unknown() } else { value }
+    }
+
+    fn method_value(
+        &mut self,
+        whole: Span,
+        span: Span,
+        object: &Value,
+        method: &str,
+        values: &[Value],
+        written: &[Expr],
+    ) -> Value {
+        if let Some(value) = self.builder_method(whole, span, object, method, values) {
+            return value;
+        }
+        if let Some(function) = self.own_method(object, method) {
+            return self.instantiate(whole, function, values, Some(object.clone()));
+        }
+        if let Some(value) = self.client_method(whole, span, object, method, values, written) {
+            return value;
+        }
+        if let Some(value) = self.builtin_method(whole, object, method, values) {
+            return value;
+        }
+        if matches!(method, "spawn" | "spawn_blocking" | "spawn_local") {
+            return self.spawned(whole, values);
+        }
+        if !COMMON.contains(&method)
+            && object.ty.as_ref().is_none_or(|ty| ty.kind == TypeForm::Other)
+            && let Some(function) = self.eval.program.only_method(self.unit, method, values.len())
+        {
+            return self.instantiate(whole, function, values, Some(object.clone()));
+        }
+        if !TELLING.contains(&method) {
+            values.iter().for_each(|value| self.mark(value, |uses| uses.passed = true));
+        }
+        let inner = self.run_closures(whole, values);
+        let mut value = Value::made_of(std::iter::once(object).chain(values).chain(&inner));
+        if let Form::Text(_) = object.form
+            && values.is_empty()
+        {
+            // `.to_uppercase()`, `.trim_end()`: still the same template for our purposes.
+            value.form = object.form.clone();
+        }
+        value.named(method)
+    }
+
+    /// The workspace's own method for a receiver of known type.
+    fn own_method(&mut self, object: &Value, method: &str) -> Option<usize> {
+        let ty = object.ty.clone()?;
+        let found = self.eval.program.methods(self.unit, &ty, method);
+        found.iter().for_each(|&function| self.note_call(function));
+        match found.as_slice() {
+            [only] => Some(*only),
+            _ => None,
+        }
+    }
+
+    pub(super) fn note_call(&mut self, function: usize) {
+        let calls = self.eval.calls.entry(self.function).or_default();
+        if !calls.contains(&function) {
+            calls.push(function);
+        }
+    }
+
+    /// Puts a changed builder back into the variable or field that the call chain starts from.
+    pub(super) fn store_builder(&mut self, receiver: &Expr, value: &Value) {
+        let mut at = receiver;
+        loop {
+            match &at.kind {
+                ExprKind::Path(path) if path.len() == 1 && path[0] != "self" => {
+                    if self.local(&path[0]).is_some() {
+                        self.assign_local(&path[0], value.clone());
+                    }
+                    return;
+                }
+                ExprKind::Borrow(inner) => at = inner,
+                ExprKind::MethodCall { receiver, .. } => at = receiver,
+                _ => return,
+            }
+        }
+    }
+}
+
+fn is_text_edit(method: &str, object: &Value) -> bool {
+    matches!(method, "push_str" | "push") && matches!(&object.form, Form::Text(pieces) if is_plain(pieces))
+}
+
+fn is_plain(pieces: &[Piece]) -> bool {
+    pieces.iter().any(|piece| matches!(piece, Piece::Text { .. })) || pieces.is_empty()
+}
+
+/// `Type::new(…)` makes a `Type`, when nothing better is known.
+fn constructed(path: &[String]) -> Option<Rc<Type>> {
+    let at = path.len().checked_sub(2)?;
+    let ty = &path[at];
+    let is_type = ty.chars().next().is_some_and(char::is_uppercase);
+    is_type.then(|| Rc::new(Type { kind: TypeForm::Path, path: path[..=at].to_vec(), args: Vec::new() }))
+}

@@ -1,0 +1,261 @@
+//! Branches, loops and exits.
+
+use std::rc::Rc;
+
+use crate::facts::rust::{Arm, Block, Expr, ExprKind, MacroCall, Pattern, SelectArm};
+
+use super::Frame;
+use crate::resolve::value::{Condition, Form, Value};
+
+impl Frame<'_, '_> {
+    pub(super) fn branch(&mut self, condition: &Expr, then: &Block, otherwise: Option<&Expr>) -> Value {
+        self.scopes.push(Default::default());
+        let condition = self.condition(condition);
+        let before = self.scopes.clone();
+        let first = self.guarded(&condition, true, |frame| frame.block(then));
+        let first_diverged = std::mem::take(&mut self.diverged);
+        let after_first = std::mem::replace(&mut self.scopes, before);
+        let second = self.guarded(&condition, false, |frame| {
+            otherwise.map(|otherwise| frame.expr(otherwise)).unwrap_or_default()
+        });
+        let second_diverged = std::mem::take(&mut self.diverged);
+        match (first_diverged, second_diverged) {
+            (true, false) => self.assume(&condition, false),
+            (false, true) => {
+                self.assume(&condition, true);
+                self.scopes = after_first;
+            }
+            (false, false) => self.merge_scopes(after_first),
+            (true, true) => self.diverged = true,
+        }
+        self.scopes.pop();
+        match (first_diverged, second_diverged) {
+            (true, _) => second,
+            (_, true) => first,
+            _ if otherwise.is_none() => Value::new(Form::Tuple(Vec::new().into())),
+            _ => self.chosen(&condition, &first, &second),
+        }
+    }
+
+    /// The value of a branch: booleans keep what decided them.
+    fn chosen(&self, condition: &Value, first: &Value, second: &Value) -> Value {
+        let positive = match (&first.form, &second.form) {
+            (Form::Bool(true), Form::Bool(false)) => Some(true),
+            (Form::Bool(false), Form::Bool(true)) => Some(false),
+            _ => None,
+        };
+        match positive {
+            Some(true) => condition.clone(),
+            Some(false) => Value::condition(Condition::Not(condition.as_condition())),
+            None => Value::either(first, second).with_flows(&condition.flows),
+        }
+    }
+
+    fn merge_scopes(&mut self, other: Vec<std::collections::HashMap<Rc<str>, Value>>) {
+        for (scope, other) in self.scopes.iter_mut().zip(other) {
+            for (name, value) in other {
+                match scope.get_mut(&name) {
+                    Some(slot) => *slot = Value::either(slot, &value),
+                    None => {
+                        scope.insert(name, value);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Evaluates a condition: binds its patterns and notes that its values decide.
+    pub(super) fn condition(&mut self, expr: &Expr) -> Value {
+        match &expr.kind {
+            ExprKind::LetCondition { pattern, value } => {
+                let value = self.expr(value);
+                self.mark_pattern(pattern, &value);
+                let matches = self.pattern_condition(pattern, &value);
+                self.bind(pattern, value);
+                matches
+            }
+            ExprKind::Binary { operator: crate::facts::rust::BinaryOperator::And, left, right } => {
+                let left = self.condition(left);
+                let right = self.guarded(&left, true, |frame| frame.condition(right));
+                Value::condition(Condition::All(vec![left.as_condition(), right.as_condition()]))
+            }
+            _ => {
+                let value = self.expr(expr);
+                self.mark_tested(&value);
+                value
+            }
+        }
+    }
+
+    pub(super) fn choice(&mut self, value: &Expr, arms: &[Arm]) -> Value {
+        let value = self.expr(value);
+        if self.diverged {
+            return Value::unknown();
+        }
+        let before = self.scopes.clone();
+        let mut merged = None;
+        let mut results: Vec<Value> = Vec::new();
+        let mut open: Vec<Value> = Vec::new();
+        for arm in arms {
+            self.scopes = before.clone();
+            let (matches, result) = self.arm(&value, arm);
+            if std::mem::take(&mut self.diverged) {
+                continue;
+            }
+            open.push(matches);
+            results.push(result);
+            let scopes = std::mem::replace(&mut self.scopes, before.clone());
+            match merged.take() {
+                None => merged = Some(scopes),
+                Some(first) => {
+                    self.scopes = first;
+                    self.merge_scopes(scopes);
+                    merged = Some(std::mem::take(&mut self.scopes));
+                }
+            }
+        }
+        self.scopes = merged.unwrap_or(before);
+        if open.is_empty() && !arms.is_empty() {
+            self.diverged = true;
+            return Value::unknown();
+        }
+        if open.len() < arms.len() {
+            let any = open.iter().map(Value::as_condition).collect();
+            self.assume(&Value::condition(Condition::Any(any)), true);
+        }
+        if let Some(condition) = decided(&open, &results) {
+            return condition;
+        }
+        let mut all = results.into_iter();
+        let first = all.next().unwrap_or_default();
+        all.fold(first, |all, result| Value::either(&all, &result)).with_flows(&value.flows)
+    }
+
+    fn arm(&mut self, value: &Value, arm: &Arm) -> (Value, Value) {
+        self.mark_pattern(&arm.pattern, value);
+        let mut matches = self.pattern_condition(&arm.pattern, value);
+        self.scopes.push(Default::default());
+        self.bind(&arm.pattern, value.clone());
+        if let Some(guard) = &arm.guard {
+            let guard = self.guarded(&matches, true, |frame| frame.condition(guard));
+            matches = Value::condition(Condition::All(vec![matches.as_condition(), guard.as_condition()]));
+        }
+        let result = self.guarded(&matches, true, |frame| frame.expr(&arm.body));
+        self.scopes.pop();
+        (matches, result)
+    }
+
+    pub(super) fn repeated(
+        &mut self,
+        condition: Option<&Expr>,
+        pattern: Option<(&Pattern, &Expr)>,
+        body: &Block,
+    ) {
+        self.scopes.push(Default::default());
+        let before = self.guards.clone();
+        self.context.loops += 1;
+        if let Some(condition) = condition {
+            let condition = self.condition(condition);
+            self.assume(&condition, true);
+        }
+        if let Some((pattern, iterable)) = pattern {
+            let iterable = self.expr(iterable);
+            self.mark(&iterable, |uses| uses.tested = true);
+            let item = Value::made_of([&iterable]);
+            self.bind(pattern, item);
+        }
+        self.block(body);
+        self.diverged = false;
+        self.context.loops -= 1;
+        self.guards = before;
+        self.scopes.pop();
+    }
+
+    pub(super) fn select(&mut self, arms: &[SelectArm]) -> Value {
+        let before = self.scopes.clone();
+        let mut results: Vec<Value> = Vec::new();
+        let mut all_diverged = !arms.is_empty();
+        for arm in arms {
+            self.scopes = before.clone();
+            let guards = self.guards.clone();
+            let sleeping = self.context.after_sleep;
+            self.scopes.push(Default::default());
+            let future = self.expr(&arm.future);
+            let value = self.awaited(future);
+            self.mark_pattern(&arm.pattern, &value);
+            let matches = self.pattern_condition(&arm.pattern, &value);
+            self.bind(&arm.pattern, value);
+            if let Some(guard) = &arm.guard {
+                self.condition(guard);
+            }
+            let result = self.guarded(&matches, true, |frame| frame.expr(&arm.handler));
+            self.scopes.pop();
+            self.guards = guards;
+            self.context.after_sleep = sleeping;
+            if !std::mem::take(&mut self.diverged) {
+                all_diverged = false;
+                results.push(result);
+            }
+        }
+        self.scopes = before;
+        self.diverged = all_diverged;
+        Value::made_of(&results)
+    }
+
+    pub(super) fn leave(&mut self, value: Option<&Expr>) -> Value {
+        if let Some(value) = value {
+            let value = self.expr(value);
+            self.results.push(value);
+        }
+        self.diverged = true;
+        Value::unknown()
+    }
+
+    /// `assert!`, `ensure!`, `bail!`, `panic!` and their like; `None` for other macros.
+    pub(super) fn assertion(&mut self, call: &MacroCall) -> Option<Value> {
+        match call.path.last().map_or("", String::as_str) {
+            "panic" | "bail" | "unreachable" | "unimplemented" | "todo" => {
+                call.args.iter().for_each(|arg| drop(self.expr(arg)));
+                self.diverged = true;
+            }
+            "ensure" | "assert" | "debug_assert" | "prop_assert" => {
+                let condition = self.condition(call.args.first()?);
+                call.args.iter().skip(1).for_each(|arg| drop(self.expr(arg)));
+                self.assume(&condition, true);
+            }
+            name @ ("assert_eq" | "assert_ne" | "debug_assert_eq" | "ensure_eq") => {
+                let [left, right, ..] = call.args.as_slice() else { return None };
+                let (left, right) = (self.expr(left), self.expr(right));
+                self.mark_tested(&left);
+                self.mark_tested(&right);
+                let condition = Condition::Equal { equal: name != "assert_ne", left, right };
+                self.assume(&Value::condition(condition), true);
+            }
+            "matches" => {
+                let value = call.args.first().map(|arg| self.expr(arg)).unwrap_or_default();
+                self.mark(&value, |uses| uses.tested = true);
+                return Some(Value::condition(Condition::Opaque(vec![value])));
+            }
+            _ => return None,
+        }
+        Some(Value::unknown())
+    }
+}
+
+/// `match … { A => true, B => false }` as the condition of its positive arms.
+fn decided(matches: &[Value], results: &[Value]) -> Option<Value> {
+    let mut positive = Vec::new();
+    let mut any_negative = false;
+    for (matched, result) in matches.iter().zip(results) {
+        let inner = match &result.form {
+            Form::Variant("Ok", Some(inner)) => &inner.form,
+            form => form,
+        };
+        match inner {
+            Form::Bool(true) => positive.push(matched.as_condition()),
+            Form::Bool(false) => any_negative = true,
+            _ => return None,
+        }
+    }
+    (any_negative && !positive.is_empty()).then(|| Value::condition(Condition::Any(positive)))
+}

@@ -1,0 +1,381 @@
+//! Expressions: names, operators, fields, literals, closures.
+
+use std::rc::Rc;
+
+use crate::facts::Span;
+use crate::facts::rust::{BinaryOperator, Expr, ExprKind, MacroCall, Type, TypeForm};
+
+use super::Frame;
+use super::MAX_NESTING;
+use crate::resolve::trace::ClockUseKind;
+use crate::resolve::value::{Closure, Condition, Form, Layer, Record, SetOptions, Symbol, Value};
+
+impl Frame<'_, '_> {
+    pub(super) fn expr(&mut self, expr: &Expr) -> Value {
+        match &expr.kind {
+            ExprKind::Text(literal) => self.written_text(literal),
+            ExprKind::Bytes(text) => Value::text(text),
+            ExprKind::Int(number) => Value::new(Form::Int(*number)),
+            ExprKind::Float(_) => Value::unknown(),
+            ExprKind::Bool(yes) => Value::new(Form::Bool(*yes)),
+            ExprKind::Char(c) => Value::text(&c.to_string()),
+            ExprKind::Path(path) => self.path(path),
+            ExprKind::Call { callee, args } => self.call(expr.span, callee, args),
+            ExprKind::MethodCall { .. } => self.method_call(expr),
+            ExprKind::Field { base, name } => {
+                let base = self.expr(base);
+                self.field(&base, name)
+            }
+            ExprKind::Index { base, index } => {
+                let (base, index) = (self.expr(base), self.expr(index));
+                Value::made_of([&base, &index])
+            }
+            ExprKind::Not(inner) => {
+                let inner = self.expr(inner);
+                match inner.form {
+                    Form::Bool(yes) => Value::new(Form::Bool(!yes)),
+                    _ => Value::condition(Condition::Not(inner.as_condition())),
+                }
+            }
+            ExprKind::Negative(inner) => {
+                let inner = self.expr(inner);
+                inner
+                    .as_int()
+                    .map_or_else(|| Value::made_of([&inner]), |number| Value::new(Form::Int(-number)))
+            }
+            ExprKind::Borrow(inner) => self.expr(inner),
+            ExprKind::Binary { operator, left, right } => self.binary(expr.span, *operator, left, right),
+            ExprKind::Assign { operator, target, value } => self.assignment(*operator, target, value),
+            ExprKind::Cast { value, ty } => self.expr(value).with_type(Some(Rc::new(ty.clone()))),
+            ExprKind::Await(inner) => {
+                let inner = self.expr(inner);
+                self.awaited(inner)
+            }
+            ExprKind::Try(inner) => {
+                let inner = self.expr(inner);
+                self.tried(inner)
+            }
+            ExprKind::Macro(call) => self.macro_call(expr.span, call),
+            ExprKind::Closure { params, body } => Value::new(Form::Closure(Rc::new(Closure {
+                file: self.file,
+                params: params.clone(),
+                body: (**body).clone(),
+            }))),
+            ExprKind::Tuple(parts) => {
+                let parts: Vec<Value> = parts.iter().map(|part| self.expr(part)).collect();
+                Value::new(Form::Tuple(parts.into()))
+            }
+            ExprKind::Array(parts) => {
+                let parts: Vec<Value> = parts.iter().map(|part| self.expr(part)).collect();
+                Value::new(Form::Tuple(parts.into()))
+            }
+            ExprKind::Struct { path, fields, rest } => self.structure(path, fields, rest.as_deref()),
+            ExprKind::Other(parts) => {
+                let parts: Vec<Value> = parts.iter().map(|part| self.expr(part)).collect();
+                Value::made_of(&parts)
+            }
+            _ => self.control(expr),
+        }
+    }
+
+    fn control(&mut self, expr: &Expr) -> Value {
+        match &expr.kind {
+            ExprKind::If { condition, then, otherwise } => self.branch(condition, then, otherwise.as_deref()),
+            ExprKind::LetCondition { .. } => self.condition(expr),
+            ExprKind::Match { value, arms } => self.choice(value, arms),
+            ExprKind::Loop { body } => {
+                self.repeated(None, None, body);
+                Value::unknown()
+            }
+            ExprKind::While { condition, body } => {
+                self.repeated(Some(condition), None, body);
+                Value::unknown()
+            }
+            ExprKind::For { pattern, iterable, body } => {
+                self.repeated(None, Some((pattern, iterable)), body);
+                Value::unknown()
+            }
+            ExprKind::Block(block) => self.block(block),
+            ExprKind::Async(block) => self.async_block(block),
+            ExprKind::Return(value) => self.leave(value.as_deref()),
+            ExprKind::Break(value) => {
+                if let Some(value) = value {
+                    self.expr(value);
+                }
+                self.diverged = true;
+                Value::unknown()
+            }
+            ExprKind::Continue => {
+                self.diverged = true;
+                Value::unknown()
+            }
+            ExprKind::Select(arms) => self.select(arms),
+            _ => Value::unknown(),
+        }
+    }
+
+    /// An async block runs where it stands; `return` leaves the block only.
+    fn async_block(&mut self, block: &crate::facts::rust::Block) -> Value {
+        let results = std::mem::take(&mut self.results);
+        let value = self.block(block);
+        let own = std::mem::replace(&mut self.results, results);
+        self.diverged = false;
+        own.iter().fold(value, |all, result| Value::either(&all, result))
+    }
+
+    fn path(&mut self, path: &[String]) -> Value {
+        if let [name] = path
+            && let Some(value) = self.local(name)
+        {
+            return value.clone();
+        }
+        let name = path.last().map_or("", String::as_str);
+        match name {
+            "None" => return Value::new(Form::Variant("None", None)),
+            "NX" | "XX" | "IFEQ" if path.len() == 1 => {}
+            _ => {}
+        }
+        let full = self.eval.program.full_path(self.unit, path);
+        if let Some(condition) =
+            self.eval.models.condition(&full).or_else(|| self.eval.models.condition(path))
+        {
+            return Value::new(Form::SetOptions(SetOptions { condition, ..SetOptions::default() }));
+        }
+        if let Some(unit) = self.eval.models.expiry(&full).or_else(|| self.eval.models.expiry(path)) {
+            let expiry = super::store::expiry(unit, &Value::unknown());
+            return Value::new(Form::SetOptions(SetOptions { expiry, ..SetOptions::default() }));
+        }
+        if let Some(value) = self.constant(path) {
+            return value;
+        }
+        if let Some(function) = self.eval.program.function_at(self.unit, path, self.owner) {
+            self.note_call(function);
+            return Value::new(Form::Function(function));
+        }
+        match name {
+            "UNIX_EPOCH" => Value::unknown(),
+            _ => Value::symbol(Symbol::Call(path.join("::").into())),
+        }
+    }
+
+    fn constant(&mut self, path: &[String]) -> Option<Value> {
+        let entry = self.eval.program.constant_at(self.unit, path, self.owner)?;
+        let unit = &self.eval.program.units[entry.unit];
+        let location = crate::facts::Location { file: unit.file, span: entry.constant.span };
+        if let Some(known) = self.eval.constants.get(&location) {
+            return Some(known.clone());
+        }
+        let value = entry.constant.value.as_ref()?;
+        if self.eval.nesting >= MAX_NESTING {
+            return None;
+        }
+        // A constant made of itself is no program, but must not hang us either.
+        self.eval.constants.insert(location, Value::unknown());
+        self.eval.nesting += 1;
+        let (before_unit, before_file, before_owner) = (self.unit, self.file, self.owner);
+        (self.unit, self.file, self.owner) = (entry.unit, unit.file, entry.constant.owner.as_deref());
+        let scopes = std::mem::replace(&mut self.scopes, vec![Default::default()]);
+        let mut result = self.expr(value);
+        self.scopes = scopes;
+        (self.unit, self.file, self.owner) = (before_unit, before_file, before_owner);
+        self.eval.nesting -= 1;
+        // What a constant is made of must not carry this function's replies and parameters.
+        result.flows.replies.clear();
+        result.flows.params.clear();
+        let result = result.with_type(entry.constant.ty.clone().map(Rc::new));
+        self.eval.constants.insert(location, result.clone());
+        Some(result)
+    }
+
+    pub(super) fn field(&mut self, base: &Value, name: &str) -> Value {
+        match &base.form {
+            Form::Record(record) => {
+                if let Some((_, value)) = record.fields.iter().find(|(field, _)| **field == *name) {
+                    return value.clone();
+                }
+            }
+            Form::Tuple(parts) => {
+                if let Some(part) = name.parse::<usize>().ok().and_then(|index| parts.get(index)) {
+                    return part.clone();
+                }
+            }
+            Form::Reply(operation, _) if self.eval.models.is_count(name) => {
+                return Value { form: Form::Reply(*operation, Layer::Count), ..base.clone() };
+            }
+            _ => {}
+        }
+        let Some(ty) = &base.ty else {
+            return Value::made_of([base]).named(name);
+        };
+        let peeled = self.eval.program.peeled(self.unit, ty);
+        let field_type = self.eval.program.field_type(self.unit, &peeled, name);
+        let symbol = Symbol::Field { owner: peeled.name().into(), name: name.into() };
+        Value::symbol(symbol).with_flows(&base.flows).with_type(field_type)
+    }
+
+    fn binary(&mut self, span: Span, operator: BinaryOperator, left: &Expr, right: &Expr) -> Value {
+        if matches!(operator, BinaryOperator::And | BinaryOperator::Or) {
+            let left = self.expr(left);
+            let holds = operator == BinaryOperator::And;
+            let right = self.guarded(&left, holds, |frame| frame.expr(right));
+            let parts = vec![left.as_condition(), right.as_condition()];
+            return Value::condition(if holds { Condition::All(parts) } else { Condition::Any(parts) });
+        }
+        let (left, right) = (self.expr(left), self.expr(right));
+        match operator {
+            BinaryOperator::Equal | BinaryOperator::NotEqual => {
+                self.mark_tested(&left);
+                self.mark_tested(&right);
+                Value::condition(Condition::Equal { equal: operator == BinaryOperator::Equal, left, right })
+            }
+            BinaryOperator::Less
+            | BinaryOperator::LessOrEqual
+            | BinaryOperator::Greater
+            | BinaryOperator::GreaterOrEqual => {
+                self.mark_tested(&left);
+                self.mark_tested(&right);
+                self.note_clock_comparison(span, &left, &right);
+                self.order(operator, left, right)
+            }
+            _ => super::builtin::arithmetic(operator, &left, &right),
+        }
+    }
+
+    /// A comparison for order; against zero or one it asks for an answer of yes.
+    fn order(&self, operator: BinaryOperator, left: Value, right: Value) -> Value {
+        let positive = match (operator, right.as_int()) {
+            (BinaryOperator::Greater, Some(0)) | (BinaryOperator::GreaterOrEqual, Some(1)) => Some(true),
+            (BinaryOperator::Less, Some(1)) | (BinaryOperator::LessOrEqual, Some(0)) => Some(false),
+            _ => None,
+        };
+        match positive {
+            Some(positive) => Value::condition(Condition::Holds { value: left, positive }),
+            None => Value::condition(Condition::Order { left, right }),
+        }
+    }
+
+    fn note_clock_comparison(&mut self, span: Span, left: &Value, right: &Value) {
+        for (reading, with) in [(left, right), (right, left)] {
+            if reading.flows.wall_clock.is_some() {
+                let kind = ClockUseKind::Compared { reading: reading.clone(), with: with.clone() };
+                self.clock_use(span, kind);
+                return;
+            }
+        }
+    }
+
+    fn assignment(&mut self, operator: Option<BinaryOperator>, target: &Expr, value: &Expr) -> Value {
+        let mut value = self.expr(value);
+        if let Some(operator) = operator {
+            let before = self.expr(target);
+            value = if operator == BinaryOperator::Add && before.as_text().is_some() {
+                super::format::joined(&before, &value)
+            } else {
+                super::builtin::arithmetic(operator, &before, &value)
+            };
+        }
+        match &target.kind {
+            ExprKind::Path(path) if path.len() == 1 => self.assign_local(&path[0], value),
+            ExprKind::Field { base, name } => {
+                let base = self.expr(base);
+                // A flag or token kept in a field may be tested by another method.
+                self.mark(&value, |uses| uses.passed = true);
+                if let Some(ty) = &base.ty {
+                    let owner: Rc<str> = self.eval.program.peeled(self.unit, ty).name().into();
+                    self.note_field(target.span, &owner, &name.as_str().into(), value);
+                }
+            }
+            _ => {
+                self.expr(target);
+                self.mark(&value, |uses| uses.passed = true);
+            }
+        }
+        Value::new(Form::Tuple(Vec::new().into()))
+    }
+
+    fn structure(&mut self, path: &[String], fields: &[(String, Expr)], rest: Option<&Expr>) -> Value {
+        let name = path.last().map_or("", String::as_str);
+        let ty: Rc<str> = if name == "Self" { self.owner.unwrap_or_default().into() } else { name.into() };
+        let mut values: Vec<(Rc<str>, Value)> = Vec::new();
+        for (field, expr) in fields {
+            let value = self.expr(expr);
+            let field: Rc<str> = field.as_str().into();
+            self.note_field(expr.span, &ty, &field, value.clone());
+            values.push((field, value));
+        }
+        if let Some(rest) = rest {
+            self.expr(rest);
+        }
+        let written = Type { kind: TypeForm::Path, path: vec![ty.to_string()], args: Vec::new() };
+        Value::new(Form::Record(Rc::new(Record { ty, fields: values }))).with_type(Some(Rc::new(written)))
+    }
+
+    fn note_field(&mut self, span: Span, ty: &Rc<str>, field: &Rc<str>, value: Value) {
+        if value.flows.wall_clock.is_some() {
+            let kind = ClockUseKind::Stored { ty: ty.clone(), field: field.clone(), reading: value.clone() };
+            self.clock_use(span, kind);
+        }
+        let known = self.eval.fields.entry((ty.clone(), field.clone())).or_default();
+        if known.len() < 8 {
+            known.push(value);
+        }
+    }
+
+    fn macro_call(&mut self, span: Span, call: &MacroCall) -> Value {
+        if let Some(value) = self.assertion(call) {
+            return value;
+        }
+        let name = call.path.last().map_or("", String::as_str);
+        if let Some(text) = self.formatted(name, call) {
+            return text;
+        }
+        if let Some(query) = self.query_macro(span, name, call) {
+            return query;
+        }
+        let args: Vec<Value> = call.args.iter().map(|arg| self.expr(arg)).collect();
+        let named: Vec<Value> = call.named.iter().map(|(_, arg)| self.expr(arg)).collect();
+        match name {
+            "vec" => Value::new(Form::Tuple(args.into())),
+            "pin" => args.into_iter().next().unwrap_or_default(),
+            _ => Value::made_of(args.iter().chain(&named)),
+        }
+    }
+
+    /// What a future gives.
+    pub(super) fn awaited(&mut self, future: Value) -> Value {
+        match &future.form {
+            Form::Closure(closure) => {
+                let closure = closure.clone();
+                self.run_closure(&closure, &[])
+            }
+            _ => future,
+        }
+    }
+
+    /// What `?` leaves; a condition behind it is known to hold from here on.
+    pub(super) fn tried(&mut self, value: Value) -> Value {
+        match &value.form {
+            Form::Reply(operation, Layer::Result) => {
+                Value { form: Form::Reply(*operation, Layer::Success), ..value.clone() }
+            }
+            Form::Condition(_) => {
+                self.mark_tested(&value);
+                self.assume(&value, true);
+                value
+            }
+            Form::Variant("Ok" | "Some", Some(inner)) => (**inner).clone(),
+            Form::Variant("None" | "Err", _) => Value::made_of([&value]),
+            _ => value,
+        }
+    }
+}
+
+impl Value {
+    /// The same unknown, known by a name.
+    pub(super) fn named(mut self, name: &str) -> Value {
+        if matches!(self.form, Form::Unknown) {
+            self.form = Form::Symbol(Symbol::Local(name.into()));
+        }
+        self
+    }
+}

@@ -1,0 +1,323 @@
+//! Calls of the workspace's own functions: the callee's trace, seen from the caller with the arguments in
+//! the place of the parameters.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use crate::facts::Span;
+
+use super::Frame;
+use crate::resolve::trace::{
+    Action, ClockUse, ClockUseKind, GuardList, MAX_OPERATIONS, Operation, ScriptCall, SqlCall, Trace,
+};
+use crate::resolve::value::{
+    Condition, Expiry, Flows, Form, Piece, QueryBuilder, Record, ScriptBuilder, Symbol, Value,
+};
+
+/// Longer chains of calls are not shown.
+const MAX_VIA: usize = 8;
+
+/// Values nested deeper than this are cut.
+const MAX_DEPTH: usize = 24;
+
+/// The arguments of a call and where the callee's operations come to stand.
+struct Arguments<'v> {
+    values: &'v [Value],
+    receiver: Option<&'v Value>,
+    /// Added to the numbers of operations and pipelines.
+    operations: usize,
+    pipelines: usize,
+    /// The number of the callee's parameters: the position of `self`.
+    self_index: usize,
+}
+
+impl Frame<'_, '_> {
+    pub(super) fn instantiate(
+        &mut self,
+        span: Span,
+        function: usize,
+        args: &[Value],
+        receiver: Option<Value>,
+    ) -> Value {
+        self.note_call(function);
+        let facts = self.eval.program.functions[function].function;
+        let written = facts.result.as_ref().map(|ty| Rc::new(self.concrete(ty, facts.owner.as_deref())));
+        let Some(trace) = self.eval.trace(function) else {
+            // Recursion, or a function without a body: nothing is known of it.
+            args.iter().for_each(|arg| self.mark(arg, |uses| uses.passed = true));
+            self.run_closure_arguments(args);
+            return Value::made_of(args.iter().chain(receiver.as_ref())).with_type(written);
+        };
+        self.mark_arguments(&trace, args, receiver.as_ref());
+        if self.trace.operations.len() + trace.operations.len() > MAX_OPERATIONS {
+            // Too much to carry: saying less is right, carrying a part would mix up replies.
+            self.run_closure_arguments(args);
+            return Value::unknown().with_type(written);
+        }
+        let arguments = Arguments {
+            values: args,
+            receiver: receiver.as_ref(),
+            operations: self.trace.operations.len(),
+            pipelines: self.trace.pipelines.len(),
+            self_index: facts.params.len(),
+        };
+        self.carry_operations(span, &trace, &arguments);
+        self.carry_clock_uses(&trace, &arguments);
+        self.run_closure_arguments(args);
+        let mut result = arguments.value(&trace.result, 0);
+        if let Form::Unknown = result.form {
+            let name = facts.name.as_str();
+            result.form = Form::Symbol(Symbol::Call(name.into()));
+        }
+        result.with_type(written)
+    }
+
+    /// `Self` in a result is the type of the callee's block.
+    fn concrete(&self, ty: &crate::facts::rust::Type, owner: Option<&str>) -> crate::facts::rust::Type {
+        let mut ty = ty.clone();
+        if ty.path.first().is_some_and(|first| first == "Self") && ty.path.len() == 1 {
+            ty.path[0] = owner.unwrap_or_default().to_owned();
+        }
+        ty.args = ty.args.iter().map(|arg| self.concrete(arg, owner)).collect();
+        ty
+    }
+
+    fn mark_arguments(&mut self, trace: &Trace, args: &[Value], receiver: Option<&Value>) {
+        for (index, arg) in args.iter().enumerate() {
+            if trace.tested_params.get(index) == Some(&true) {
+                self.mark_tested(arg);
+            }
+        }
+        if let Some(receiver) = receiver
+            && trace.tested_params.get(trace.tested_params.len().wrapping_sub(1)) == Some(&true)
+        {
+            self.mark_tested(receiver);
+        }
+    }
+
+    /// A closure given to an own function is taken to run at the end of it.
+    fn run_closure_arguments(&mut self, args: &[Value]) {
+        for arg in args {
+            if let Form::Closure(closure) = &arg.form {
+                let closure = closure.clone();
+                self.run_closure(&closure, &[]);
+            }
+        }
+    }
+
+    fn carry_operations(&mut self, span: Span, trace: &Trace, arguments: &Arguments<'_>) {
+        let call = self.location(span);
+        for operation in &trace.operations {
+            let mut via = Vec::with_capacity(operation.via.len() + 1);
+            via.push(call);
+            via.extend(operation.via.iter().take(MAX_VIA).copied());
+            let guards = arguments.guards(&operation.guards, &self.guards);
+            let mut uses = operation.uses;
+            uses.returned = false;
+            self.trace.operations.push(Operation {
+                action: arguments.action(&operation.action),
+                key: arguments.value(&operation.key, 0),
+                value: operation.value.as_ref().map(|value| arguments.value(value, 0)),
+                location: operation.location,
+                via,
+                function: operation.function,
+                guards,
+                pipeline: operation.pipeline.map(|pipeline| pipeline + arguments.pipelines),
+                context: crate::resolve::trace::Context {
+                    loops: operation.context.loops + self.context.loops,
+                    spawned: operation.context.spawned | self.context.spawned,
+                    in_drop: operation.context.in_drop | self.context.in_drop,
+                    after_sleep: operation.context.after_sleep | self.context.after_sleep,
+                },
+                uses,
+                session: operation.session.clone(),
+            });
+        }
+        self.trace.pipelines.extend(&trace.pipelines);
+        self.pipelines.resize_with(self.trace.pipelines.len(), Default::default);
+    }
+
+    fn carry_clock_uses(&mut self, trace: &Trace, arguments: &Arguments<'_>) {
+        for clock_use in trace.clock_uses.iter().take(MAX_OPERATIONS) {
+            let kind = match &clock_use.kind {
+                ClockUseKind::Compared { reading, with } => ClockUseKind::Compared {
+                    reading: arguments.value(reading, 0),
+                    with: arguments.value(with, 0),
+                },
+                ClockUseKind::Stored { .. } => continue,
+            };
+            self.trace.clock_uses.push(ClockUse { kind, ..clock_use.clone() });
+        }
+        self.trace.clock_uses.truncate(MAX_OPERATIONS);
+    }
+}
+
+impl Arguments<'_> {
+    fn guards(&self, inner: &GuardList, outer: &Rc<GuardList>) -> Rc<GuardList> {
+        let own: Vec<(Rc<Condition>, bool)> =
+            inner.iter().map(|(condition, holds)| (Rc::new(self.condition(condition, 0)), *holds)).collect();
+        own.into_iter()
+            .rev()
+            .fold(outer.clone(), |outer, guard| Rc::new(GuardList { guard: Some(guard), outer: Some(outer) }))
+    }
+
+    fn action(&self, action: &Action) -> Action {
+        match action {
+            Action::Set { condition, expiry, returns_old } => {
+                Action::Set { condition: *condition, expiry: self.expiry(expiry), returns_old: *returns_old }
+            }
+            Action::Expire { expiry } => Action::Expire { expiry: self.expiry(expiry) },
+            Action::Script(call) => Action::Script(Rc::new(ScriptCall {
+                source: self.value(&call.source, 0),
+                keys: self.values(&call.keys),
+                args: self.values(&call.args),
+            })),
+            Action::Sql(call) => Action::Sql(Rc::new(SqlCall {
+                text: self.value(&call.text, 0),
+                binds: self.values(&call.binds),
+                executor: self.value(&call.executor, 0),
+                method: call.method.clone(),
+                file: call.file.clone(),
+            })),
+            Action::SendPipeline(pipeline) => Action::SendPipeline(pipeline + self.pipelines),
+            other => other.clone(),
+        }
+    }
+
+    fn expiry(&self, expiry: &Expiry) -> Expiry {
+        match expiry {
+            Expiry::After { millis: None, value } => {
+                let value = self.value(value, 0);
+                let millis = match value.form {
+                    Form::Duration(millis) => Some(millis),
+                    _ => None,
+                };
+                Expiry::After { millis, value: Box::new(value) }
+            }
+            Expiry::At(value) => Expiry::At(Box::new(self.value(value, 0))),
+            other => other.clone(),
+        }
+    }
+
+    fn values(&self, values: &[Value]) -> Vec<Value> {
+        values.iter().map(|value| self.value(value, 0)).collect()
+    }
+
+    /// The value with arguments for parameters. What flowed in from parameters flows in from arguments.
+    fn value(&self, value: &Value, depth: usize) -> Value {
+        if depth > MAX_DEPTH {
+            return Value { form: Form::Unknown, flows: self.flows(&value.flows), ty: value.ty.clone() };
+        }
+        let form = match &value.form {
+            Form::Symbol(Symbol::Param { index, .. }) => {
+                let argument = self.argument(*index);
+                return match argument {
+                    Some(argument) => argument.clone().with_type(value.ty.clone()),
+                    None => Value { form: Form::Unknown, flows: Flows::default(), ty: value.ty.clone() },
+                };
+            }
+            Form::Symbol(Symbol::Field { owner, name }) => self.field(owner, name, &value.form),
+            Form::Text(pieces) => self.text(pieces, depth),
+            Form::Tuple(parts) => Form::Tuple(parts.iter().map(|part| self.value(part, depth + 1)).collect()),
+            Form::Variant(name, inner) => {
+                Form::Variant(name, inner.as_ref().map(|inner| Rc::new(self.value(inner, depth + 1))))
+            }
+            Form::Record(record) => Form::Record(Rc::new(Record {
+                ty: record.ty.clone(),
+                fields: record
+                    .fields
+                    .iter()
+                    .map(|(name, field)| (name.clone(), self.value(field, depth + 1)))
+                    .collect(),
+            })),
+            Form::Condition(condition) => Form::Condition(Rc::new(self.condition(condition, depth + 1))),
+            Form::Reply(operation, layer) => Form::Reply(operation + self.operations, *layer),
+            Form::Pipeline(pipeline) => Form::Pipeline(pipeline + self.pipelines),
+            Form::Script(script) => Form::Script(Rc::new(ScriptBuilder {
+                source: self.value(&script.source, depth + 1),
+                keys: script.keys.iter().map(|key| self.value(key, depth + 1)).collect(),
+                args: script.args.iter().map(|arg| self.value(arg, depth + 1)).collect(),
+            })),
+            Form::Query(query) => Form::Query(Rc::new(QueryBuilder {
+                text: self.value(&query.text, depth + 1),
+                binds: query.binds.iter().map(|bind| self.value(bind, depth + 1)).collect(),
+                location: query.location,
+                file: query.file.clone(),
+            })),
+            Form::SetOptions(options) => {
+                let mut options = options.clone();
+                options.expiry = self.expiry(&options.expiry);
+                Form::SetOptions(options)
+            }
+            other => other.clone(),
+        };
+        Value { form, flows: self.flows(&value.flows), ty: value.ty.clone() }
+    }
+
+    /// A field of `self`, when the receiver shows it.
+    fn field(&self, owner: &Rc<str>, name: &Rc<str>, as_it_is: &Form) -> Form {
+        match self.receiver.map(|receiver| &receiver.form) {
+            Some(Form::Record(record)) if record.ty == *owner => record
+                .fields
+                .iter()
+                .find(|(field, _)| field == name)
+                .map_or_else(|| as_it_is.clone(), |(_, value)| value.form.clone()),
+            _ => as_it_is.clone(),
+        }
+    }
+
+    fn text(&self, pieces: &[Piece], depth: usize) -> Form {
+        let mut all = Vec::with_capacity(pieces.len());
+        for piece in pieces {
+            match piece {
+                Piece::Hole(value) => all.extend(self.value(value, depth + 1).pieces()),
+                text => all.push(text.clone()),
+            }
+        }
+        Form::Text(all.into())
+    }
+
+    fn argument(&self, index: usize) -> Option<&Value> {
+        if index == self.self_index { self.receiver } else { self.values.get(index) }
+    }
+
+    fn flows(&self, flows: &Flows) -> Flows {
+        let mut all = Flows {
+            replies: flows.replies.iter().map(|reply| reply + self.operations).collect(),
+            params: BTreeSet::new(),
+            ..*flows
+        };
+        for &param in &flows.params {
+            if let Some(argument) = self.argument(param) {
+                all.absorb(&argument.flows);
+            }
+        }
+        all
+    }
+
+    fn condition(&self, condition: &Condition, depth: usize) -> Condition {
+        if depth > MAX_DEPTH {
+            return Condition::Opaque(Vec::new());
+        }
+        let inner = |part: &Rc<Condition>| Rc::new(self.condition(part, depth + 1));
+        match condition {
+            Condition::Equal { equal, left, right } => Condition::Equal {
+                equal: *equal,
+                left: self.value(left, depth + 1),
+                right: self.value(right, depth + 1),
+            },
+            Condition::Order { left, right } => {
+                Condition::Order { left: self.value(left, depth + 1), right: self.value(right, depth + 1) }
+            }
+            Condition::Holds { value, positive } => {
+                Condition::Holds { value: self.value(value, depth + 1), positive: *positive }
+            }
+            Condition::All(parts) => Condition::All(parts.iter().map(inner).collect()),
+            Condition::Any(parts) => Condition::Any(parts.iter().map(inner).collect()),
+            Condition::Not(part) => Condition::Not(inner(part)),
+            Condition::Opaque(values) => {
+                Condition::Opaque(values.iter().map(|value| self.value(value, depth + 1)).collect())
+            }
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! The evaluator: runs a function body on symbolic values and writes down what it does to stores.
+//!
+//! It follows values through bindings, branches, closures and calls; it does not type-check, and a name
+//! it cannot resolve is an unknown value, never a guess.
+
+mod bind;
+mod block;
+mod builtin;
+mod call;
+mod command;
+mod control;
+mod expr;
+mod format;
+mod instantiate;
+mod query;
+mod store;
+
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+use crate::facts::rust::{Function, Type, TypeForm};
+use crate::facts::{FileId, Location, Span};
+
+use super::models::Models;
+use super::program::Program;
+use super::trace::{ClockUse, ClockUseKind, Context, GuardList, Trace, Uses};
+use super::value::{Form, Piece, Symbol, Value};
+
+/// Closures inside closures, and constants made of constants, are followed this deep.
+const MAX_NESTING: usize = 24;
+
+/// Texts of files that Rust code includes by name.
+pub trait Texts {
+    /// The file and its text, for a path with `/`, as the run names files.
+    fn text(&self, path: &str) -> Option<(FileId, Rc<str>)>;
+}
+
+pub struct Evaluator<'a> {
+    pub program: &'a Program<'a>,
+    models: &'a Models,
+    texts: &'a dyn Texts,
+    /// The folders of the packages, by number, with a `/` at the end (or empty).
+    package_roots: &'a [String],
+    traces: HashMap<usize, Rc<Trace>>,
+    constants: HashMap<Location, Value>,
+    /// What constructors put into the fields of each type.
+    pub fields: BTreeMap<(Rc<str>, Rc<str>), Vec<Value>>,
+    /// Which functions each function calls or names.
+    pub calls: BTreeMap<usize, Vec<usize>>,
+    /// Places of SQL texts that some call runs.
+    nesting: usize,
+}
+
+impl<'a> Evaluator<'a> {
+    pub fn new(program: &'a Program<'a>, texts: &'a dyn Texts, package_roots: &'a [String]) -> Self {
+        Self {
+            program,
+            models: Models::built_in(),
+            texts,
+            package_roots,
+            traces: HashMap::new(),
+            constants: HashMap::new(),
+            fields: BTreeMap::new(),
+            calls: BTreeMap::new(),
+            nesting: 0,
+        }
+    }
+
+    /// Evaluates one function; its callees that are to be followed come before it.
+    pub fn run(&mut self, function: usize) -> Rc<Trace> {
+        let entry = self.program.functions[function];
+        let mut frame = Frame::new(self, function, entry.unit, entry.function);
+        frame.body(entry.function);
+        let trace = Rc::new(frame.trace);
+        self.traces.insert(function, trace.clone());
+        trace
+    }
+
+    pub fn trace(&self, function: usize) -> Option<Rc<Trace>> {
+        self.traces.get(&function).cloned()
+    }
+}
+
+/// The evaluation of one function.
+struct Frame<'e, 'a> {
+    eval: &'e mut Evaluator<'a>,
+    function: usize,
+    unit: usize,
+    file: FileId,
+    owner: Option<&'a str>,
+    generics: &'a [crate::facts::rust::Generic],
+    trace: Trace,
+    scopes: Vec<HashMap<Rc<str>, Value>>,
+    guards: Rc<GuardList>,
+    context: Context,
+    pipelines: Vec<command::PipelineState>,
+    results: Vec<Value>,
+    /// The code behind this point cannot be reached.
+    diverged: bool,
+    nesting: usize,
+}
+
+impl<'e, 'a> Frame<'e, 'a> {
+    fn new(eval: &'e mut Evaluator<'a>, function: usize, unit: usize, facts: &'a Function) -> Self {
+        let file = eval.program.units[unit].file;
+        Self {
+            eval,
+            function,
+            unit,
+            file,
+            owner: facts.owner.as_deref(),
+            generics: &facts.generics,
+            trace: Trace::default(),
+            scopes: vec![HashMap::new()],
+            guards: Rc::default(),
+            context: Context::default(),
+            pipelines: Vec::new(),
+            results: Vec::new(),
+            diverged: false,
+            nesting: 0,
+        }
+    }
+
+    fn body(&mut self, facts: &'a Function) {
+        self.context.in_drop = facts.name == "drop" && facts.implements.as_deref() == Some("Drop");
+        self.trace.tested_params = vec![false; facts.params.len() + 1];
+        for (index, param) in facts.params.iter().enumerate() {
+            let name: Rc<str> = bind::pattern_name(&param.pattern).unwrap_or("").into();
+            let value = Value::symbol(Symbol::Param { index, name }).with_type(Some(self.bounded(&param.ty)));
+            self.bind(&param.pattern, value);
+        }
+        if facts.has_self {
+            let ty = Type {
+                kind: TypeForm::Path,
+                path: vec![facts.owner.clone().unwrap_or_default()],
+                args: Vec::new(),
+            };
+            let symbol = Symbol::Param { index: facts.params.len(), name: "self".into() };
+            self.set_local("self", Value::symbol(symbol).with_type(Some(Rc::new(ty))));
+        }
+        if let Some(body) = &facts.body {
+            let value = self.block(body);
+            if !self.diverged {
+                self.results.push(value);
+            }
+        }
+        self.flush_pipelines();
+        let results = std::mem::take(&mut self.results);
+        for result in &results {
+            self.mark(result, |uses| uses.returned = true);
+        }
+        let result = results
+            .iter()
+            .skip(1)
+            .fold(results.first().cloned().unwrap_or_default(), |all, result| Value::either(&all, result));
+        let result_type = facts.result.as_ref().map(|ty| self.bounded(ty));
+        self.trace.result = result.with_type(result_type);
+    }
+
+    /// A generic parameter's type is its first bound; `Self` is the type of the block.
+    fn bounded(&self, ty: &Type) -> Rc<Type> {
+        if ty.path.len() == 1 {
+            let generic = self.generics.iter().find(|generic| generic.name == ty.path[0]);
+            if let Some(bound) = generic.and_then(|generic| generic.bounds.first()) {
+                let mut all = bound.clone();
+                all.kind = TypeForm::Impl;
+                all.args
+                    .extend(generic.into_iter().flat_map(|generic| generic.bounds.iter().skip(1).cloned()));
+                return Rc::new(all);
+            }
+            if ty.path[0] == "Self" {
+                let path = vec![self.owner.unwrap_or_default().to_owned()];
+                return Rc::new(Type { kind: TypeForm::Path, path, args: Vec::new() });
+            }
+        }
+        let mut ty = ty.clone();
+        for arg in &mut ty.args {
+            if arg.path.len() == 1 && arg.path[0] == "Self" {
+                arg.path[0] = self.owner.unwrap_or_default().to_owned();
+            }
+        }
+        Rc::new(ty)
+    }
+
+    fn location(&self, span: Span) -> Location {
+        Location { file: self.file, span }
+    }
+
+    fn set_local(&mut self, name: &str, value: Value) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.insert(name.into(), value);
+        }
+    }
+
+    /// Changes a variable where it was declared.
+    fn assign_local(&mut self, name: &str, value: Value) {
+        match self.scopes.iter_mut().rev().find_map(|scope| scope.get_mut(name)) {
+            Some(slot) => *slot = value,
+            None => self.set_local(name, value),
+        }
+    }
+
+    fn local(&self, name: &str) -> Option<&Value> {
+        self.scopes.iter().rev().find_map(|scope| scope.get(name))
+    }
+
+    /// Runs `work` in a scope of its own.
+    fn scoped<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        self.scopes.push(HashMap::new());
+        let value = work(self);
+        self.scopes.pop();
+        value
+    }
+
+    /// Runs `work` where `value` is known to say yes or no, then forgets it.
+    fn guarded<T>(&mut self, value: &Value, holds: bool, work: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.guards.clone();
+        self.assume(value, holds);
+        let result = work(self);
+        self.guards = before;
+        result
+    }
+
+    /// Adds what `value` says to what is known from here on.
+    fn assume(&mut self, value: &Value, holds: bool) {
+        let guard = Some((value.as_condition(), holds));
+        self.guards = Rc::new(GuardList { guard, outer: Some(self.guards.clone()) });
+    }
+
+    /// Notes a use of the replies and parameters that flow into `value`.
+    fn mark(&mut self, value: &Value, change: impl Fn(&mut Uses)) {
+        for &reply in &value.flows.replies {
+            self.trace.mark(reply, &change);
+        }
+        let mut uses = Uses::default();
+        change(&mut uses);
+        if uses.tested || uses.passed {
+            for &param in &value.flows.params {
+                if let Some(tested) = self.trace.tested_params.get_mut(param) {
+                    *tested = true;
+                }
+            }
+        }
+    }
+
+    /// Notes that `value` decides something.
+    fn mark_tested(&mut self, value: &Value) {
+        if let Form::Reply(operation, super::value::Layer::Result) = value.form {
+            self.trace.mark(operation, |uses| uses.error_tested = true);
+            return;
+        }
+        self.mark(value, |uses| uses.tested = true);
+    }
+
+    fn clock_use(&mut self, span: Span, kind: ClockUseKind) {
+        let (location, function) = (self.location(span), self.function);
+        self.trace.clock_uses.push(ClockUse { location, function, kind });
+    }
+
+    /// A text with where it was written.
+    fn written_text(&self, literal: &crate::facts::rust::TextLiteral) -> Value {
+        let written = super::value::Written { file: self.file, map: literal.map.clone() };
+        let piece = Piece::Text { text: literal.value.as_str().into(), written: Some(Rc::new(written)) };
+        Value::new(Form::Text(Rc::new([piece])))
+    }
+
+    /// Whether this file can use a client library by its common method names.
+    fn imports_client(&self) -> bool {
+        let facts = self.eval.program.units[self.unit].facts;
+        facts.uses.iter().any(|import| self.eval.models.is_client_path(&import.path))
+    }
+}

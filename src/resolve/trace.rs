@@ -1,0 +1,161 @@
+//! The trace of one function: what it does to stores, in order, under which conditions, and what becomes
+//! of the replies. Traces are instantiated at call sites, so that helpers are seen from their callers.
+
+use std::rc::Rc;
+
+use crate::facts::Location;
+
+use super::value::{Condition, Expiry, OperationIndex, Value, WriteCondition};
+
+/// How many operations of a callee are carried into its callers. Bounds the work on long call chains.
+pub const MAX_OPERATIONS: usize = 256;
+
+#[derive(Debug, Clone, Default)]
+pub struct Trace {
+    pub operations: Vec<Operation>,
+    pub result: Value,
+    /// For each pipeline made here: whether it runs as MULTI … EXEC.
+    pub pipelines: Vec<bool>,
+    /// For each parameter: whether the function tests it, or hands it on to code that may.
+    pub tested_params: Vec<bool>,
+    /// Comparisons and constructions that a wall clock reading flows into.
+    pub clock_uses: Vec<ClockUse>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Operation {
+    pub action: Action,
+    pub key: Value,
+    /// What is stored, or compared with.
+    pub value: Option<Value>,
+    /// The call, in the file where it is written.
+    pub location: Location,
+    /// The calls that lead to it from the traced function, outermost first.
+    pub via: Vec<Location>,
+    /// The function in whose body it is written.
+    pub function: usize,
+    pub guards: Rc<GuardList>,
+    pub pipeline: Option<usize>,
+    pub context: Context,
+    pub uses: Uses,
+    /// What the session has done before: for SQL, the open transaction.
+    pub session: Option<Rc<str>>,
+}
+
+/// The conditions that hold where an operation runs, innermost first.
+#[derive(Debug, Default)]
+pub struct GuardList {
+    pub guard: Option<(Rc<Condition>, bool)>,
+    pub outer: Option<Rc<GuardList>>,
+}
+
+impl GuardList {
+    pub fn iter(&self) -> impl Iterator<Item = &(Rc<Condition>, bool)> {
+        let mut at = Some(self);
+        std::iter::from_fn(move || {
+            while let Some(list) = at {
+                at = list.outer.as_deref();
+                if let Some(guard) = &list.guard {
+                    return Some(guard);
+                }
+            }
+            None
+        })
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Context {
+    /// How many loops are around it.
+    pub loops: u16,
+    /// Inside a task or thread that was started and not awaited on the spot.
+    pub spawned: bool,
+    /// Inside `Drop::drop`.
+    pub in_drop: bool,
+    /// Behind a `sleep`, on the same path.
+    pub after_sleep: bool,
+}
+
+/// What becomes of an operation's reply.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Uses {
+    /// Its error alone was looked at.
+    pub error_tested: bool,
+    /// Its value reached a comparison, a condition, a pattern, or a function that tests it.
+    pub tested: bool,
+    /// It is (part of) the function's result.
+    pub returned: bool,
+    /// It was handed to code that is not followed.
+    pub passed: bool,
+}
+
+#[derive(Debug, Clone)]
+pub enum Action {
+    Set {
+        condition: WriteCondition,
+        expiry: Expiry,
+        returns_old: bool,
+    },
+    Get,
+    Exists,
+    Delete {
+        condition: WriteCondition,
+    },
+    Expire {
+        expiry: Expiry,
+    },
+    Increment,
+    Watch,
+    Unwatch,
+    Script(Rc<ScriptCall>),
+    Sql(Rc<SqlCall>),
+    /// The pipeline of this number was sent.
+    SendPipeline(usize),
+    /// `transaction.commit()`, or the end of a `begin`.
+    Begin,
+    Commit,
+    Rollback,
+    /// The process is ended.
+    Exit,
+}
+
+#[derive(Debug)]
+pub struct ScriptCall {
+    pub source: Value,
+    pub keys: Vec<Value>,
+    pub args: Vec<Value>,
+}
+
+#[derive(Debug)]
+pub struct SqlCall {
+    pub text: Value,
+    pub binds: Vec<Value>,
+    pub executor: Value,
+    /// The method that ran it, such as `execute` or `fetch_optional`.
+    pub method: Rc<str>,
+    /// `query_file!`.
+    pub file: Option<Rc<str>>,
+}
+
+#[derive(Debug, Clone)]
+pub struct ClockUse {
+    pub location: Location,
+    pub function: usize,
+    pub kind: ClockUseKind,
+}
+
+#[derive(Debug, Clone)]
+pub enum ClockUseKind {
+    /// A wall-clock reading compared for order with another value.
+    Compared { reading: Value, with: Value },
+    /// A wall-clock reading stored in a field of a new value of this type.
+    Stored { ty: Rc<str>, field: Rc<str>, reading: Value },
+}
+
+impl Trace {
+    pub fn mark(&mut self, operation: OperationIndex, change: impl FnOnce(&mut Uses)) {
+        if let Some(operation) = self.operations.get_mut(operation) {
+            change(&mut operation.uses);
+        }
+    }
+}

@@ -1,0 +1,433 @@
+//! Values as the evaluator knows them: folded where the text shows them, symbols where it does not, with
+//! what has flowed into them.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use crate::facts::rust::{Expr, Param, Type};
+use crate::facts::{FileId, Location, TextMap};
+
+/// An operation of the trace under evaluation, by its position there.
+pub type OperationIndex = usize;
+
+/// A value, and what has flowed into it.
+#[derive(Debug, Clone, Default)]
+pub struct Value {
+    pub form: Form,
+    pub flows: Flows,
+    /// The written type, as far as an annotation, a field or a constructor shows it.
+    pub ty: Option<Rc<Type>>,
+}
+
+/// What has flowed into a value through calls, operators and fields that nothing else is known of.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Flows {
+    /// Replies of operations.
+    pub replies: BTreeSet<OperationIndex>,
+    /// Parameters of the function under evaluation.
+    pub params: BTreeSet<usize>,
+    /// A reading of this process's wall clock, and where it was made.
+    pub wall_clock: Option<Location>,
+    /// A reading of a monotonic clock.
+    pub monotonic: bool,
+    /// A random number, a UUID: different for each evaluation.
+    pub random: bool,
+}
+
+impl Flows {
+    pub fn absorb(&mut self, other: &Flows) {
+        self.replies.extend(&other.replies);
+        self.params.extend(&other.params);
+        self.wall_clock = self.wall_clock.or(other.wall_clock);
+        self.monotonic |= other.monotonic;
+        self.random |= other.random;
+    }
+}
+
+#[derive(Debug, Clone, Default)]
+pub enum Form {
+    #[default]
+    Unknown,
+    Symbol(Symbol),
+    Text(Rc<[Piece]>),
+    Int(i128),
+    Bool(bool),
+    /// A span of time in milliseconds.
+    Duration(i128),
+    Tuple(Rc<[Value]>),
+    Record(Rc<Record>),
+    /// `Some(x)`, `Ok(x)`, `Err(x)`, `None`.
+    Variant(&'static str, Option<Rc<Value>>),
+    Closure(Rc<Closure>),
+    Condition(Rc<Condition>),
+    /// `redis::cmd("SET").arg(…)` under construction.
+    Command(Rc<CommandBuilder>),
+    /// A pipeline, by its number in the trace.
+    Pipeline(usize),
+    SetOptions(SetOptions),
+    Script(Rc<ScriptBuilder>),
+    Query(Rc<QueryBuilder>),
+    /// The reply of an operation, and how far it has been unpacked.
+    Reply(OperationIndex, Layer),
+    /// The name of a function of the workspace, as a value.
+    Function(usize),
+}
+
+/// Where a value comes from when the text does not show it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Symbol {
+    Param {
+        index: usize,
+        name: Rc<str>,
+    },
+    Field {
+        owner: Rc<str>,
+        name: Rc<str>,
+    },
+    Local(Rc<str>),
+    /// The result of a call that is not followed, by the callee's name.
+    Call(Rc<str>),
+}
+
+/// A part of a text.
+#[derive(Debug, Clone)]
+pub enum Piece {
+    Text { text: Rc<str>, written: Option<Rc<Written>> },
+    Hole(Box<Value>),
+}
+
+/// Where a piece of text was written.
+#[derive(Debug)]
+pub struct Written {
+    pub file: FileId,
+    pub map: TextMap,
+}
+
+#[derive(Debug)]
+pub struct Record {
+    pub ty: Rc<str>,
+    pub fields: Vec<(Rc<str>, Value)>,
+}
+
+/// A closure or async block that has not run yet.
+#[derive(Debug)]
+pub struct Closure {
+    pub file: FileId,
+    pub params: Vec<Param>,
+    pub body: Expr,
+}
+
+#[derive(Debug)]
+pub enum Condition {
+    /// Two values compared for equality (`equal`) or inequality.
+    Equal {
+        equal: bool,
+        left: Value,
+        right: Value,
+    },
+    /// Compared for order.
+    Order {
+        left: Value,
+        right: Value,
+    },
+    /// `is_some()`, `Some(_)`, `Ok(true)`, a plain boolean: the value says yes (or, negated, no).
+    Holds {
+        value: Value,
+        positive: bool,
+    },
+    All(Vec<Rc<Condition>>),
+    Any(Vec<Rc<Condition>>),
+    Not(Rc<Condition>),
+    Opaque(Vec<Value>),
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct CommandBuilder {
+    pub args: Vec<Value>,
+    /// The pipeline that it is queued in.
+    pub pipeline: Option<usize>,
+    /// From the command's name to the last argument.
+    pub location: Option<Location>,
+}
+
+/// The options of a SET, as builders make them.
+#[derive(Debug, Clone, Default)]
+pub struct SetOptions {
+    pub condition: WriteCondition,
+    pub expiry: Expiry,
+    pub returns_old: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum WriteCondition {
+    #[default]
+    Always,
+    IfAbsent,
+    IfPresent,
+    /// Only while the stored value equals a given one.
+    IfEqual,
+}
+
+/// The lifetime that an operation gives a key.
+#[derive(Debug, Clone, Default)]
+pub enum Expiry {
+    #[default]
+    None,
+    /// In milliseconds where it folds to a number.
+    After {
+        millis: Option<i128>,
+        value: Box<Value>,
+    },
+    /// At a moment of somebody's clock.
+    At(Box<Value>),
+    /// The lifetime that the key has.
+    Keep,
+    Unknown,
+}
+
+impl Expiry {
+    pub fn is_none(&self) -> bool {
+        matches!(self, Expiry::None)
+    }
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct ScriptBuilder {
+    pub source: Value,
+    pub keys: Vec<Value>,
+    pub args: Vec<Value>,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct QueryBuilder {
+    pub text: Value,
+    pub binds: Vec<Value>,
+    /// Where the query was made.
+    pub location: Option<Location>,
+    /// The text is read from this file, named relative to the package (`query_file!`).
+    pub file: Option<Rc<str>>,
+}
+
+/// How far the reply of an operation has been unpacked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Layer {
+    /// The future, or the `Result` of the call.
+    Result,
+    /// What `Ok` holds.
+    Success,
+    /// The number of changed rows.
+    Count,
+}
+
+impl Value {
+    pub fn new(form: Form) -> Self {
+        let mut flows = Flows::default();
+        match &form {
+            Form::Reply(operation, _) => {
+                flows.replies.insert(*operation);
+            }
+            Form::Symbol(Symbol::Param { index, .. }) => {
+                flows.params.insert(*index);
+            }
+            Form::Text(pieces) => {
+                for piece in pieces.iter() {
+                    if let Piece::Hole(value) = piece {
+                        flows.absorb(&value.flows);
+                    }
+                }
+            }
+            Form::Tuple(parts) => parts.iter().for_each(|part| flows.absorb(&part.flows)),
+            Form::Record(record) => record.fields.iter().for_each(|(_, part)| flows.absorb(&part.flows)),
+            Form::Variant(_, Some(inner)) => flows.absorb(&inner.flows),
+            Form::Condition(condition) => condition.absorb_into(&mut flows),
+            _ => {}
+        }
+        Self { form, flows, ty: None }
+    }
+
+    pub fn unknown() -> Self {
+        Self::default()
+    }
+
+    pub fn symbol(symbol: Symbol) -> Self {
+        Self::new(Form::Symbol(symbol))
+    }
+
+    pub fn text(text: &str) -> Self {
+        Self::new(Form::Text(Rc::new([Piece::Text { text: text.into(), written: None }])))
+    }
+
+    pub fn condition(condition: Condition) -> Self {
+        Self::new(Form::Condition(Rc::new(condition)))
+    }
+
+    /// Something made of these values in a way that is not followed.
+    pub fn made_of<'a>(parts: impl IntoIterator<Item = &'a Value>) -> Self {
+        let mut value = Self::default();
+        for part in parts {
+            value.flows.absorb(&part.flows);
+        }
+        value
+    }
+
+    #[must_use]
+    pub fn with_type(mut self, ty: Option<Rc<Type>>) -> Self {
+        if self.ty.is_none() {
+            self.ty = ty;
+        }
+        self
+    }
+
+    #[must_use]
+    pub fn with_flows(mut self, flows: &Flows) -> Self {
+        self.flows.absorb(flows);
+        self
+    }
+
+    /// The text, when it is known to the last character.
+    pub fn as_text(&self) -> Option<String> {
+        match &self.form {
+            Form::Text(pieces) => pieces
+                .iter()
+                .map(|piece| match piece {
+                    Piece::Text { text, .. } => Some(text.to_string()),
+                    Piece::Hole(value) => match &value.form {
+                        Form::Int(number) => Some(number.to_string()),
+                        _ => None,
+                    },
+                })
+                .collect(),
+            _ => None,
+        }
+    }
+
+    pub fn as_int(&self) -> Option<i128> {
+        match &self.form {
+            Form::Int(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// Whether it is under construction, so that a method call on a variable changes the variable.
+    pub fn is_builder(&self) -> bool {
+        matches!(
+            self.form,
+            Form::Command(_) | Form::Pipeline(_) | Form::SetOptions(_) | Form::Script(_) | Form::Query(_)
+        )
+    }
+
+    /// The pieces of a text; a value that is no text is one hole.
+    pub fn pieces(&self) -> Vec<Piece> {
+        match &self.form {
+            Form::Text(pieces) => pieces.to_vec(),
+            _ => vec![Piece::Hole(Box::new(self.clone()))],
+        }
+    }
+
+    /// What holds when this value says yes.
+    pub fn as_condition(&self) -> Rc<Condition> {
+        match &self.form {
+            Form::Condition(condition) => condition.clone(),
+            _ => Rc::new(Condition::Holds { value: self.clone(), positive: true }),
+        }
+    }
+
+    /// One of two values that the text cannot tell apart.
+    pub fn either(left: &Value, right: &Value) -> Value {
+        match (&left.form, &right.form) {
+            (Form::Unknown, _) if left.flows == Flows::default() => right.clone(),
+            (_, Form::Unknown) if right.flows == Flows::default() => left.clone(),
+            (Form::Variant("None" | "Err", _), Form::Variant("Some" | "Ok", _)) => {
+                right.clone().with_flows(&left.flows)
+            }
+            (Form::Variant("Some" | "Ok", _), Form::Variant("None" | "Err", _)) => {
+                left.clone().with_flows(&right.flows)
+            }
+            (Form::Text(a), Form::Text(b)) if same_pieces(a, b) => left.clone(),
+            (Form::Reply(a, layer), Form::Reply(b, _)) if a == b => Value::new(Form::Reply(*a, *layer)),
+            _ => Value::made_of([left, right]).with_type(left.ty.clone().or_else(|| right.ty.clone())),
+        }
+    }
+}
+
+fn same_pieces(left: &[Piece], right: &[Piece]) -> bool {
+    left.len() == right.len()
+        && left.iter().zip(right).all(|pair| match pair {
+            (Piece::Text { text: a, .. }, Piece::Text { text: b, .. }) => a == b,
+            (Piece::Hole(_), Piece::Hole(_)) => true,
+            _ => false,
+        })
+}
+
+impl Condition {
+    fn absorb_into(&self, flows: &mut Flows) {
+        match self {
+            Condition::Equal { left, right, .. } | Condition::Order { left, right } => {
+                flows.absorb(&left.flows);
+                flows.absorb(&right.flows);
+            }
+            Condition::Holds { value, .. } => flows.absorb(&value.flows),
+            Condition::All(parts) | Condition::Any(parts) => {
+                parts.iter().for_each(|part| part.absorb_into(flows))
+            }
+            Condition::Not(inner) => inner.absorb_into(flows),
+            Condition::Opaque(values) => values.iter().for_each(|value| flows.absorb(&value.flows)),
+        }
+    }
+
+    /// Calls `visit` with every comparison for equality that is known to hold, or not to hold, when the
+    /// whole condition is `holds`; `visit` gets the two sides and whether they are equal.
+    pub fn known_equalities(&self, holds: bool, visit: &mut dyn FnMut(&Value, &Value, bool)) {
+        match self {
+            Condition::Equal { equal, left, right } => visit(left, right, *equal == holds),
+            Condition::All(parts) if holds => {
+                parts.iter().for_each(|part| part.known_equalities(true, visit))
+            }
+            Condition::Any(parts) if !holds => {
+                parts.iter().for_each(|part| part.known_equalities(false, visit))
+            }
+            Condition::All(parts) | Condition::Any(parts) if parts.len() == 1 => {
+                parts.iter().for_each(|part| part.known_equalities(holds, visit));
+            }
+            Condition::Not(inner) => inner.known_equalities(!holds, visit),
+            // `taken.is_some_and(|v| v == me)`: the inner condition is behind the positive answer.
+            Condition::Holds { value, positive } => {
+                if let Form::Condition(inner) = &value.form {
+                    inner.known_equalities(*positive == holds, visit);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Calls `visit` with every value whose positive (or negative) answer is known.
+    pub fn known_answers(&self, holds: bool, visit: &mut dyn FnMut(&Value, bool)) {
+        match self {
+            Condition::Holds { value, positive } => visit(value, *positive == holds),
+            Condition::All(parts) if holds => parts.iter().for_each(|part| part.known_answers(true, visit)),
+            Condition::Any(parts) if !holds => parts.iter().for_each(|part| part.known_answers(false, visit)),
+            Condition::Not(inner) => inner.known_answers(!holds, visit),
+            Condition::Equal { equal, left, right } => {
+                let same = *equal == holds;
+                for (side, other) in [(left, right), (right, left)] {
+                    if let Some(answer) = affirmation(other) {
+                        visit(side, same == answer);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether equality with this constant means yes (`Some("OK")`, `true`, 1) or no (`false`, 0, `None`).
+fn affirmation(constant: &Value) -> Option<bool> {
+    match &constant.form {
+        Form::Bool(yes) => Some(*yes),
+        Form::Int(number) => Some(*number > 0),
+        Form::Text(_) => constant.as_text().map(|text| text.eq_ignore_ascii_case("OK")).filter(|yes| *yes),
+        Form::Variant("None" | "Err", _) => Some(false),
+        Form::Variant(_, Some(inner)) => affirmation(inner),
+        _ => None,
+    }
+}
