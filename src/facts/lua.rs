@@ -31,6 +31,9 @@ pub struct Command {
     pub args: Vec<Operand>,
     /// The comparison of stored ownership that must hold for the command to run.
     pub guard: Option<OwnerGuard>,
+    /// It runs only where a test has shown that nothing is stored under the key, as an acquire does.
+    #[serde(default)]
+    pub only_if_absent: bool,
     /// The whole call, relative to the start of the script's text.
     pub span: Span,
 }
