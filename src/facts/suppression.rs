@@ -21,3 +21,11 @@ pub enum SuppressionScope {
     Span(Span),
     File,
 }
+
+/// All suppression comments of one file.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct FileSuppressions {
+    pub suppressions: Vec<Suppression>,
+    /// Comments that open like a suppression and cannot be read as one, with the reason.
+    pub malformed: Vec<(Span, String)>,
+}

@@ -1,1 +1,173 @@
-//! To be written.
+//! The input of a run: which files there are, their texts, and where in them things stand.
+//!
+//! Files are numbered in the order of their shown paths, so that nothing depends on threads or on the
+//! order of arguments. This room reads bytes; it parses nothing but manifests and knows no rule.
+
+mod depth;
+mod discovery;
+mod lines;
+mod manifest;
+mod packages;
+mod paths;
+mod prefilter;
+mod read;
+pub(crate) mod rust_tokens;
+mod surroundings;
+pub(crate) mod tokens;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+pub use depth::{DEPTH_LIMIT, too_deep_at};
+pub use discovery::{Discovery, Found, PathError, Request, discover};
+pub use lines::{LineIndex, Position};
+pub use manifest::{Binary, Dependency, Manifest};
+pub use packages::{Packages, read_packages};
+pub use prefilter::prefilter;
+pub use read::{ReadError, SIZE_LIMIT, read_text};
+
+use crate::facts::{FileId, Span};
+use crate::locks::InputProblem;
+
+/// What a file is to the analysis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FileKind {
+    Rust,
+    Sql,
+    Lua,
+    Manifest,
+    /// A folder that could not be walked, so that there is a place to say so.
+    Folder,
+}
+
+impl FileKind {
+    /// The kind that a file's name tells; `None` for what is not checked.
+    pub fn of(path: &Path) -> Option<Self> {
+        if path.file_name()? == "Cargo.toml" {
+            return Some(Self::Manifest);
+        }
+        match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+            "rs" => Some(Self::Rust),
+            "sql" => Some(Self::Sql),
+            "lua" => Some(Self::Lua),
+            _ => None,
+        }
+    }
+
+    /// Whether it is source text that findings can be about, and that counts as checked.
+    pub fn is_source(self) -> bool {
+        matches!(self, Self::Rust | Self::Sql | Self::Lua)
+    }
+}
+
+/// One file of the run.
+#[derive(Debug)]
+pub struct SourceFile {
+    path: String,
+    absolute: PathBuf,
+    pub kind: FileKind,
+    /// Findings in it are reported; otherwise it is context only.
+    pub reported: bool,
+    /// Stands in a `tests`, `benches` or `examples` folder.
+    pub is_test: bool,
+    text: Option<Arc<str>>,
+    lines: OnceLock<LineIndex>,
+}
+
+impl SourceFile {
+    /// As shown to people: `/`-separated, relative to the working directory when below it.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The shown path of its folder; empty for the working directory.
+    pub fn dir(&self) -> &str {
+        match self.path.rfind('/') {
+            Some(0) => "/",
+            Some(at) => &self.path[..at],
+            None => "",
+        }
+    }
+}
+
+/// All files of the run, by number.
+#[derive(Debug, Default)]
+pub struct Sources {
+    files: Vec<SourceFile>,
+}
+
+impl Sources {
+    /// Numbers what was found. Folders that could not be walked come back as problems.
+    pub fn new(found: Discovery, working_directory: &Path) -> (Self, Vec<InputProblem>) {
+        let mut entries: Vec<(String, PathBuf, Found)> = found
+            .files
+            .into_iter()
+            .map(|(absolute, found)| (paths::shown(&absolute, working_directory), absolute, found))
+            .collect();
+        entries.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
+        let mut sources = Self::default();
+        let mut problems = Vec::new();
+        for (path, absolute, Found { kind, reported, is_test, trouble }) in entries {
+            let file = to_id(sources.files.len());
+            problems.extend(trouble.map(|reason| unreadable_folder(file, &reason)));
+            let (text, lines) = (None, OnceLock::new());
+            sources.files.push(SourceFile { path, absolute, kind, reported, is_test, text, lines });
+        }
+        (sources, problems)
+    }
+
+    pub fn files(&self) -> impl Iterator<Item = (FileId, &SourceFile)> {
+        self.files.iter().enumerate().map(|(at, file)| (to_id(at), file))
+    }
+
+    /// # Panics
+    /// When the number is not one of this run's.
+    pub fn file(&self, file: FileId) -> &SourceFile {
+        &self.files[file.0 as usize]
+    }
+
+    pub fn path(&self, file: FileId) -> &str {
+        &self.file(file).path
+    }
+
+    pub fn absolute(&self, file: FileId) -> &Path {
+        &self.file(file).absolute
+    }
+
+    /// The text, where it was kept: for parsed files, manifests, and what is legible of broken ones.
+    pub fn text(&self, file: FileId) -> Option<Arc<str>> {
+        self.file(file).text.clone()
+    }
+
+    /// Keeps a text for the analysis and the reports.
+    pub fn keep_text(&mut self, file: FileId, text: Arc<str>) {
+        let file = &mut self.files[file.0 as usize];
+        file.text = Some(text);
+        file.lines = OnceLock::new();
+    }
+
+    /// Line and column of a byte; 1:1 in a file whose text was not kept.
+    pub fn position(&self, file: FileId, offset: u32) -> Position {
+        let file = self.file(file);
+        match &file.text {
+            Some(text) => file.lines.get_or_init(|| LineIndex::new(text)).position(text, offset),
+            None => Position { line: 1, column: 1 },
+        }
+    }
+}
+
+fn to_id(at: usize) -> FileId {
+    FileId(u32::try_from(at).expect("a run of four thousand million files cannot be held in memory"))
+}
+
+fn unreadable_folder(file: FileId, reason: &str) -> InputProblem {
+    InputProblem {
+        file,
+        span: Span::default(),
+        message: format!("the folder cannot be walked, so that nothing in it is checked: {reason}"),
+        help: "make the folder readable, or add it to `.ignore`".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;
