@@ -38,8 +38,11 @@ pub struct Operation {
     pub pipeline: Option<usize>,
     pub context: Context,
     pub uses: Uses,
-    /// What the session has done before: for SQL, the open transaction.
+    /// The name of the connection, pool or transaction that it runs on.
     pub session: Option<Rc<str>>,
+    /// How many of the innermost calls in `via` lie between it and the code that names its key; `None`
+    /// while the key is a parameter.
+    pub named_at: Option<usize>,
 }
 
 /// The conditions that hold where an operation runs, innermost first.

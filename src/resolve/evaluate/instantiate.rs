@@ -114,9 +114,12 @@ impl Frame<'_, '_> {
             let guards = arguments.guards(&operation.guards, &self.guards);
             let mut uses = operation.uses;
             uses.returned = false;
+            let key = arguments.value(&operation.key, 0);
+            let named_here = super::store::is_named(&key).then_some(operation.via.len() + 1);
             self.trace.operations.push(Operation {
+                named_at: operation.named_at.or(named_here),
                 action: arguments.action(&operation.action),
-                key: arguments.value(&operation.key, 0),
+                key,
                 value: operation.value.as_ref().map(|value| arguments.value(value, 0)),
                 location: operation.location,
                 via,

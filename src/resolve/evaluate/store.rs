@@ -21,6 +21,7 @@ impl Frame<'_, '_> {
         pipeline: Option<usize>,
     ) -> Value {
         let index = self.trace.operations.len();
+        let named_at = is_named(&key).then_some(0);
         self.trace.operations.push(Operation {
             action,
             key,
@@ -33,6 +34,7 @@ impl Frame<'_, '_> {
             context: self.context,
             uses: Uses::default(),
             session: None,
+            named_at,
         });
         Value::new(Form::Reply(index, Layer::Result))
     }
@@ -225,6 +227,15 @@ impl Frame<'_, '_> {
         let location = self.location(span);
         Some(self.emit_at(location, Action::Script(Rc::new(call)), key, None, None))
     }
+}
+
+/// Whether a key is more than a parameter of the function that uses it.
+pub(super) fn is_named(key: &Value) -> bool {
+    let has_text = key.pieces().iter().any(|piece| match piece {
+        crate::resolve::value::Piece::Text { text, .. } => text.contains(char::is_alphanumeric),
+        crate::resolve::value::Piece::Hole(_) => false,
+    });
+    has_text || matches!(key.form, Form::Symbol(Symbol::Field { .. })) || key.flows.params.is_empty()
 }
 
 /// A lifetime of `amount` in `unit`.

@@ -1,0 +1,129 @@
+//! Keys by identity: the same template text in two places, the same field, the same parameter of one
+//! type's methods are one key.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::super::evaluate::Evaluator;
+use super::super::value::{Form, Piece, Symbol, Value};
+
+/// Fields made of fields are followed this deep.
+const MAX_DEPTH: usize = 4;
+
+/// The keys met so far, by identity.
+#[derive(Default)]
+pub struct KeyTable {
+    by_identity: BTreeMap<String, usize>,
+    names: Vec<String>,
+}
+
+/// What a key value shows.
+pub struct KnownKey {
+    pub index: usize,
+    /// A part of it is random.
+    pub token_in_key: bool,
+}
+
+impl KeyTable {
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The entry of a key used in `function`; `None` when nothing is known of it.
+    pub fn entry(&mut self, evaluator: &Evaluator<'_>, function: usize, key: &Value) -> Option<KnownKey> {
+        let pieces = expanded(evaluator, key, 0);
+        let token_in_key = pieces.iter().any(|piece| matches!(piece, Piece::Hole(value) if is_random(evaluator, value)));
+        let (identity, name) = identity(evaluator, function, &pieces)?;
+        let next = self.names.len();
+        let index = *self.by_identity.entry(identity).or_insert(next);
+        if index == next {
+            self.names.push(name);
+        }
+        Some(KnownKey { index, token_in_key })
+    }
+}
+
+/// The identity and the name to show.
+fn identity(evaluator: &Evaluator<'_>, function: usize, pieces: &[Piece]) -> Option<(String, String)> {
+    let template = template(pieces);
+    if template.chars().any(char::is_alphanumeric) {
+        return Some((format!("text:{template}"), template));
+    }
+    let hole = pieces.iter().find_map(|piece| match piece {
+        Piece::Hole(value) => Some(value),
+        Piece::Text { .. } => None,
+    })?;
+    let program = evaluator.program;
+    let unit = program.unit_of(function);
+    let package = unit.package.map_or_else(String::new, |package| package.to_string());
+    match &hole.form {
+        Form::Symbol(Symbol::Field { owner, name }) => {
+            Some((format!("field:{package}:{owner}.{name}"), format!("{owner}.{name}")))
+        }
+        Form::Symbol(Symbol::Param { name, .. }) => {
+            let owner = program.functions[function].function.owner.clone().unwrap_or_default();
+            Some((format!("param:{}:{owner}", unit.path), name.to_string()))
+        }
+        Form::Symbol(Symbol::Call(name) | Symbol::Local(name)) => {
+            Some((format!("call:{package}:{name}"), format!("{name}(…)")))
+        }
+        // A parameter that has gone through a conversion.
+        _ if !hole.flows.params.is_empty() => {
+            let owner = program.functions[function].function.owner.clone().unwrap_or_default();
+            Some((format!("param:{}:{owner}", unit.path), "key".to_owned()))
+        }
+        _ => None,
+    }
+}
+
+fn template(pieces: &[Piece]) -> String {
+    let mut text = String::new();
+    for piece in pieces {
+        match piece {
+            Piece::Text { text: part, .. } => text.push_str(part),
+            Piece::Hole(value) => match &value.form {
+                Form::Int(number) => text.push_str(&number.to_string()),
+                _ => text.push_str("{}"),
+            },
+        }
+    }
+    text
+}
+
+/// The pieces with fields replaced by what their constructors put in, where all of them agree.
+fn expanded(evaluator: &Evaluator<'_>, key: &Value, depth: usize) -> Vec<Piece> {
+    let mut all = Vec::new();
+    for piece in key.pieces() {
+        match &piece {
+            Piece::Hole(value) if depth < MAX_DEPTH => match field_text(evaluator, value) {
+                Some(text) => all.extend(expanded(evaluator, &text, depth + 1)),
+                None => all.push(piece),
+            },
+            _ => all.push(piece),
+        }
+    }
+    all
+}
+
+fn field_text(evaluator: &Evaluator<'_>, value: &Value) -> Option<Value> {
+    let Form::Symbol(Symbol::Field { owner, name }) = &value.form else { return None };
+    let known = evaluator.fields.get(&(owner.clone(), name.clone()))?;
+    let mut texts = known.iter().filter(|value| is_telling(value));
+    let first = texts.next()?;
+    let same = texts.all(|other| template(&other.pieces()) == template(&first.pieces()));
+    same.then(|| first.clone())
+}
+
+fn is_telling(value: &Value) -> bool {
+    template(&value.pieces()).chars().any(char::is_alphanumeric)
+}
+
+/// Whether a value, or what constructors put into the field that it is, differs for each evaluation.
+pub fn is_random(evaluator: &Evaluator<'_>, value: &Value) -> bool {
+    if value.flows.random {
+        return true;
+    }
+    let Form::Symbol(Symbol::Field { owner, name }) = &value.form else { return false };
+    let key: (Rc<str>, Rc<str>) = (owner.clone(), name.clone());
+    evaluator.fields.get(&key).is_some_and(|known| known.iter().any(|value| value.flows.random))
+}

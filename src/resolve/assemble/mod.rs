@@ -1,0 +1,16 @@
+//! From traces to the inventory: keys with their evidence, sequences of operations, SQL statements,
+//! wall-clock flows and binaries. Nothing is judged here.
+
+mod binaries;
+mod clocks;
+mod evidence;
+mod keys;
+mod sequences;
+mod statements;
+
+pub(super) use binaries::binaries;
+pub(super) use clocks::clock_flows;
+pub(super) use evidence::weigh;
+pub(super) use keys::KeyTable;
+pub(super) use sequences::sequences;
+pub(super) use statements::statements;

@@ -1,0 +1,316 @@
+//! Sequences: the operations of each trace on keys, scripts unfolded into the commands that they send.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use crate::facts::lua::{Operand, Script};
+use crate::facts::{FileId, Location};
+use crate::locks::operation::Context;
+use crate::locks::{Action, Operation, OwnerCheck, OwnerValue, ReplyUse, Sequence, Ttl};
+
+use super::super::evaluate::Evaluator;
+use super::super::trace::{self, ScriptCall, Trace};
+use super::super::value::{Condition, Expiry, Form, Piece, Symbol, Value, WriteCondition};
+use super::keys::{KeyTable, is_random};
+
+/// Makes the sequences of all traces that touch a key.
+pub fn sequences(evaluator: &Evaluator<'_>, order: &[usize], keys: &mut KeyTable) -> Vec<Sequence> {
+    let mut scripts = Scripts::default();
+    let mut functions: Vec<usize> = order.to_vec();
+    functions.sort_unstable();
+    functions.iter().filter_map(|&function| sequence(evaluator, function, keys, &mut scripts)).collect()
+}
+
+fn sequence(
+    evaluator: &Evaluator<'_>,
+    function: usize,
+    keys: &mut KeyTable,
+    scripts: &mut Scripts,
+) -> Option<Sequence> {
+    let trace = evaluator.trace(function)?;
+    let mut assembly = Assembly { evaluator, function, keys, scripts, trace: &trace, positions: HashMap::new() };
+    let mut operations = Vec::new();
+    for (index, operation) in trace.operations.iter().enumerate() {
+        assembly.add(index, operation, &mut operations);
+    }
+    if operations.is_empty() {
+        return None;
+    }
+    let entry = evaluator.program.functions[function];
+    let file = evaluator.program.units[entry.unit].file;
+    Some(Sequence {
+        function: evaluator.program.qualified_name(function),
+        location: Location { file, span: entry.function.name_span },
+        operations,
+    })
+}
+
+struct Assembly<'s, 'a> {
+    evaluator: &'s Evaluator<'a>,
+    function: usize,
+    keys: &'s mut KeyTable,
+    scripts: &'s mut Scripts,
+    trace: &'s Trace,
+    /// From operations of the trace to operations of the sequence.
+    positions: HashMap<usize, usize>,
+}
+
+impl Assembly<'_, '_> {
+    fn add(&mut self, index: usize, operation: &trace::Operation, all: &mut Vec<Operation>) {
+        if let trace::Action::Script(call) = &operation.action {
+            self.add_script(index, operation, &call.clone(), all);
+            return;
+        }
+        let Some(action) = self.action(operation) else { return };
+        if let Some(made) = self.operation(operation, &operation.key, action, all) {
+            self.positions.insert(index, all.len());
+            all.push(made);
+        }
+    }
+
+    fn action(&self, operation: &trace::Operation) -> Option<Action> {
+        let owner = || self.owner(operation.value.as_ref());
+        Some(match &operation.action {
+            trace::Action::Set { condition: WriteCondition::IfAbsent, expiry, .. } => {
+                Action::Acquire { ttl: ttl(expiry), owner: owner() }
+            }
+            trace::Action::Set { condition: WriteCondition::IfEqual, expiry, .. } => {
+                Action::Expire { compared: true, ttl: ttl(expiry) }
+            }
+            trace::Action::Set { condition, expiry, .. } => Action::Overwrite {
+                only_if_present: *condition == WriteCondition::IfPresent,
+                ttl: ttl(expiry),
+                owner: owner(),
+            },
+            trace::Action::Get => Action::Read,
+            trace::Action::Exists => Action::Exists,
+            trace::Action::Delete { condition } => {
+                Action::Delete { compared: *condition == WriteCondition::IfEqual }
+            }
+            trace::Action::Expire { expiry } => Action::Expire { compared: false, ttl: ttl(expiry) },
+            trace::Action::Increment => Action::Increment,
+            trace::Action::Watch => Action::Watch,
+            _ => return None,
+        })
+    }
+
+    fn owner(&self, value: Option<&Value>) -> OwnerValue {
+        let Some(value) = value else { return OwnerValue::Unknown };
+        if is_random(self.evaluator, value) {
+            return OwnerValue::Unique;
+        }
+        if let Some(text) = value.as_text() {
+            return OwnerValue::Constant(text);
+        }
+        match &value.form {
+            Form::Int(number) => OwnerValue::Constant(number.to_string()),
+            Form::Bool(yes) => OwnerValue::Constant(yes.to_string()),
+            Form::Symbol(Symbol::Param { name, .. } | Symbol::Field { name, .. } | Symbol::Local(name)) => {
+                OwnerValue::Named(name.to_string())
+            }
+            Form::Symbol(Symbol::Call(name)) => OwnerValue::Named(name.to_string()),
+            _ => OwnerValue::Unknown,
+        }
+    }
+
+    fn operation(
+        &mut self,
+        operation: &trace::Operation,
+        key: &Value,
+        action: Action,
+        before: &[Operation],
+    ) -> Option<Operation> {
+        let known = self.keys.entry(self.evaluator, self.function, key)?;
+        let watched = operation.pipeline.is_some()
+            && before.iter().any(|earlier| earlier.key == known.index && earlier.action == Action::Watch);
+        let program = self.evaluator.program;
+        let (checks, after_acquire) = self.conditions(operation);
+        Some(Operation {
+            action,
+            key: known.index,
+            location: naming_call(operation),
+            inner: operation.location,
+            via: operation.via.clone(),
+            function: program.qualified_name(operation.function),
+            checks,
+            after_acquire,
+            watched,
+            pipeline: operation
+                .pipeline
+                .map(|pipeline| (pipeline, self.trace.pipelines.get(pipeline) == Some(&true))),
+            context: Context {
+                in_loop: operation.context.loops > 0,
+                spawned: operation.context.spawned,
+                in_drop: operation.context.in_drop,
+                after_sleep: operation.context.after_sleep,
+                in_script: false,
+            },
+            reply: reply_use(operation),
+            token_in_key: known.token_in_key,
+            is_test: program.is_test(operation.function) || program.is_test(self.function),
+        })
+    }
+
+    /// The ownership comparisons that guard an operation, and the acquire known to have succeeded.
+    fn conditions(&self, operation: &trace::Operation) -> (Vec<OwnerCheck>, Option<usize>) {
+        let mut checks = Vec::new();
+        let mut acquired = None;
+        for (condition, holds) in operation.guards.iter() {
+            condition.known_equalities(*holds, &mut |left, right, equal| {
+                self.owner_checks(left, right, equal, &mut checks);
+            });
+            self.known_acquire(condition, *holds, &mut acquired);
+        }
+        checks.dedup();
+        (checks, acquired)
+    }
+
+    fn owner_checks(&self, left: &Value, right: &Value, equal: bool, checks: &mut Vec<OwnerCheck>) {
+        for (side, other) in [(left, right), (right, left)] {
+            for reply in &side.flows.replies {
+                if let Some(&read) = self.positions.get(reply)
+                    && matches!(self.trace.operations[*reply].action, trace::Action::Get)
+                {
+                    checks.push(OwnerCheck { read, equal, with_constant: is_constant(other) });
+                }
+            }
+        }
+    }
+
+    fn known_acquire(&self, condition: &Condition, holds: bool, acquired: &mut Option<usize>) {
+        condition.known_answers(holds, &mut |value, positive| {
+            for reply in &value.flows.replies {
+                let is_acquire = matches!(
+                    self.trace.operations[*reply].action,
+                    trace::Action::Set { condition: WriteCondition::IfAbsent, .. }
+                );
+                if positive && is_acquire && acquired.is_none() {
+                    *acquired = self.positions.get(reply).copied();
+                }
+            }
+        });
+    }
+
+    /// The commands that a script sends, each on the key it names.
+    fn add_script(&mut self, index: usize, operation: &trace::Operation, call: &ScriptCall, all: &mut Vec<Operation>) {
+        let Some(scripts) = self.scripts.of(&call.source) else { return };
+        let written = written_at(&call.source);
+        for command in scripts.iter().flat_map(|script| script.commands.clone()) {
+            let key = operand(&command.key, call);
+            let compared = command.guard.as_ref().is_some_and(|guard| guard.key == command.key);
+            let Some(action) = self.script_action(&command, call, compared) else { continue };
+            if let Some(mut made) = self.operation(operation, &key, action, all) {
+                made.context.in_script = true;
+                if let Some((file, map)) = &written {
+                    made.inner = Location { file: *file, span: map.source_span(command.span) };
+                }
+                self.positions.entry(index).or_insert(all.len());
+                all.push(made);
+            }
+        }
+    }
+
+    fn script_action(&self, command: &crate::facts::lua::Command, call: &ScriptCall, compared: bool) -> Option<Action> {
+        let word = |name: &str| {
+            command.args.iter().any(|arg| matches!(arg, Operand::Text(text) if text.eq_ignore_ascii_case(name)))
+        };
+        let value = command.args.first().map(|value| operand(value, call));
+        let owner = || self.owner(value.as_ref());
+        let lifetime = if word("PX") || word("EX") { Ttl::Given(None) } else { Ttl::None };
+        Some(match command.name.as_str() {
+            "SET" if word("NX") => Action::Acquire { ttl: lifetime, owner: owner() },
+            "SETNX" => Action::Acquire { ttl: Ttl::None, owner: owner() },
+            "SET" | "SETEX" | "PSETEX" if compared => Action::Expire { compared, ttl: lifetime },
+            "SET" | "SETEX" | "PSETEX" => {
+                Action::Overwrite { only_if_present: word("XX"), ttl: lifetime, owner: owner() }
+            }
+            "DEL" | "UNLINK" => Action::Delete { compared },
+            "EXPIRE" | "PEXPIRE" | "EXPIREAT" | "PEXPIREAT" => Action::Expire { compared, ttl: Ttl::Given(None) },
+            "GET" => Action::Read,
+            "EXISTS" => Action::Exists,
+            "INCR" | "INCRBY" => Action::Increment,
+            _ => return None,
+        })
+    }
+}
+
+/// Where the key of an operation is named: the operation itself, or the call of the helper that gets it.
+fn naming_call(operation: &trace::Operation) -> Location {
+    let calls = operation.named_at.unwrap_or(0);
+    operation.via.len().checked_sub(calls).and_then(|at| operation.via.get(at)).copied().unwrap_or(operation.location)
+}
+
+fn reply_use(operation: &trace::Operation) -> ReplyUse {
+    let uses = operation.uses;
+    if uses.tested {
+        ReplyUse::Tested
+    } else if uses.returned {
+        ReplyUse::Returned
+    } else if uses.passed {
+        ReplyUse::Passed
+    } else {
+        ReplyUse::Ignored
+    }
+}
+
+fn ttl(expiry: &Expiry) -> Ttl {
+    match expiry {
+        Expiry::None => Ttl::None,
+        Expiry::After { millis, value } => match value.flows.wall_clock {
+            Some(reading) => Ttl::WallClock(reading),
+            None => Ttl::Given(*millis),
+        },
+        Expiry::At(value) => value.flows.wall_clock.map_or(Ttl::Given(None), Ttl::WallClock),
+        Expiry::Keep | Expiry::Unknown => Ttl::Given(None),
+    }
+}
+
+fn is_constant(value: &Value) -> bool {
+    matches!(value.form, Form::Int(_) | Form::Bool(_)) || value.as_text().is_some()
+}
+
+/// The value that an operand of a script is at this call.
+fn operand(operand_fact: &Operand, call: &ScriptCall) -> Value {
+    let at = |list: &[Value], number: u32| {
+        let index = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
+        index.and_then(|index| list.get(index)).cloned().unwrap_or_default()
+    };
+    match operand_fact {
+        Operand::Key(number) => at(&call.keys, *number),
+        Operand::Arg(number) => at(&call.args, *number),
+        Operand::Text(text) => Value::text(text),
+        Operand::Number(number) => Value::new(Form::Int((*number).into())),
+        Operand::Joined(parts) => {
+            let pieces: Vec<Piece> = parts.iter().flat_map(|part| operand(part, call).pieces()).collect();
+            Value::new(Form::Text(pieces.into()))
+        }
+        Operand::Local(_) | Operand::Unknown => Value::unknown(),
+    }
+}
+
+fn written_at(source: &Value) -> Option<(FileId, crate::facts::TextMap)> {
+    match source.pieces().first() {
+        Some(Piece::Text { written: Some(written), .. }) => Some((written.file, written.map.clone())),
+        _ => None,
+    }
+}
+
+/// Scripts by their text, parsed once.
+#[derive(Default)]
+struct Scripts {
+    parsed: HashMap<String, Rc<Vec<Script>>>,
+}
+
+impl Scripts {
+    fn of(&mut self, source: &Value) -> Option<Rc<Vec<Script>>> {
+        let Form::Text(pieces) = &source.form else { return None };
+        let text: String = pieces
+            .iter()
+            .map(|piece| match piece {
+                Piece::Text { text, .. } => text.to_string(),
+                Piece::Hole(_) => "0".to_owned(),
+            })
+            .collect();
+        Some(self.parsed.entry(text).or_insert_with_key(|text| Rc::new(crate::lua::parse(text).scripts)).clone())
+    }
+}
