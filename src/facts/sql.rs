@@ -41,15 +41,26 @@ pub struct Statement {
 pub enum StatementKind {
     CreateTable(CreateTable),
     AlterTable(AlterTable),
-    DropTable { tables: Vec<TableName> },
-    CreateIndex { table: TableName, columns: Vec<String>, unique: bool },
+    DropTable {
+        tables: Vec<TableName>,
+    },
+    CreateIndex {
+        table: TableName,
+        columns: Vec<String>,
+        unique: bool,
+    },
     CreateFunction(Routine),
     CreateTrigger(Trigger),
-    DropTrigger { name: String, table: Option<TableName> },
+    DropTrigger {
+        name: String,
+        table: Option<TableName>,
+    },
     Write(Box<Write>),
     Select(Box<Select>),
     /// Anything else, by its first words in capitals.
-    Other { verb: String },
+    Other {
+        verb: String,
+    },
 }
 
 /// A table as it is named; the parts are folded as the dialect folds them.
@@ -110,13 +121,17 @@ pub struct Routine {
     pub body: Vec<Statement>,
     /// The columns `c` for which the body compares `NEW.c` with `OLD.c` and raises an error.
     pub refuses_stale: Vec<String>,
+    /// Those of them for which an unchanged value passes (`NEW.c < OLD.c` is refused, equality is not).
+    pub tolerates_equal: Vec<String>,
+    /// The columns `c` that the body sets on the new row (`NEW.c := …`).
+    pub advances: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trigger {
     pub name: String,
     pub table: TableName,
-    /// Fires before or instead of an update (only such a trigger can refuse it).
+    /// Fires on an update, so that an error raised by it refuses the update.
     pub before_update: bool,
     /// `UPDATE OF` these columns; empty when any update fires it.
     pub of_columns: Vec<String>,
@@ -124,6 +139,10 @@ pub struct Trigger {
     pub function: Option<String>,
     /// As in [`Routine::refuses_stale`], for a body or WHEN clause written in the trigger itself.
     pub refuses_stale: Vec<String>,
+    /// As in [`Routine::tolerates_equal`].
+    pub tolerates_equal: Vec<String>,
+    /// As in [`Routine::advances`], and columns of the same table that the body's statements set.
+    pub advances: Vec<String>,
     pub body: Vec<Statement>,
 }
 
@@ -141,6 +160,8 @@ pub struct Write {
     pub insert_values: Vec<Expr>,
     /// WHERE of an update or delete, of `DO UPDATE … WHERE`, `AND` condition of a MERGE's clause.
     pub predicate: Option<Expr>,
+    /// `ON CONFLICT (…) WHERE`: it selects an index and guards nothing.
+    pub conflict_predicate: Option<Expr>,
     /// What stands in FROM, USING or JOIN beside the target, and the condition that joins it.
     pub sources: Vec<Source>,
     pub join_conditions: Vec<Expr>,
@@ -208,7 +229,11 @@ pub struct Select {
     pub predicate: Option<Expr>,
     /// FOR UPDATE or FOR NO KEY UPDATE.
     pub locks_rows: bool,
+    /// FOR SHARE or FOR KEY SHARE: others cannot change the row until the transaction ends.
+    pub shares_rows: bool,
     pub skip_locked: bool,
+    /// LIMIT or FETCH FIRST.
+    pub limited: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -220,9 +245,14 @@ pub struct Expr {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ExprKind {
     /// A column, with the table, alias or pseudo-table (`EXCLUDED`, `NEW`, `OLD`) in front of it.
-    Column { qualifier: Option<String>, name: String },
+    Column {
+        qualifier: Option<String>,
+        name: String,
+    },
     /// `VALUES(c)` of MySQL: the value that the insert wanted to store.
-    InsertedValue { column: String },
+    InsertedValue {
+        column: String,
+    },
     /// A parameter: `$2` and `?2` by number, `?` by its position (both from 1), `:name` by name.
     Bind(Bind),
     /// A hole of `format!` or of a template: unknown text that stands where a value may stand.
@@ -231,26 +261,85 @@ pub enum ExprKind {
     Text(String),
     Boolean(bool),
     Null,
-    Compare { operator: Comparison, left: Box<Expr>, right: Box<Expr> },
+    Compare {
+        operator: Comparison,
+        left: Box<Expr>,
+        right: Box<Expr>,
+    },
     And(Vec<Expr>),
     Or(Vec<Expr>),
     Not(Box<Expr>),
     /// `IS NULL`, `IS NOT NULL`.
-    NullTest { operand: Box<Expr>, negated: bool },
-    InList { operand: Box<Expr>, list: Vec<Expr>, negated: bool },
-    InQuery { operand: Box<Expr>, query: Box<Select>, negated: bool },
-    Exists { query: Box<Select>, negated: bool },
+    NullTest {
+        operand: Box<Expr>,
+        negated: bool,
+    },
+    InList {
+        operand: Box<Expr>,
+        list: Vec<Expr>,
+        negated: bool,
+    },
+    InQuery {
+        operand: Box<Expr>,
+        query: Box<Select>,
+        negated: bool,
+    },
+    Exists {
+        query: Box<Select>,
+        negated: bool,
+    },
     Query(Box<Select>),
-    Arithmetic { operator: char, left: Box<Expr>, right: Box<Expr> },
+    Arithmetic {
+        operator: char,
+        left: Box<Expr>,
+        right: Box<Expr>,
+    },
     /// A function call, its name in lower case; `now()`, `CURRENT_TIMESTAMP` and their like too.
-    Call { name: String, args: Vec<Expr> },
-    Case { operand: Option<Box<Expr>>, branches: Vec<(Expr, Expr)>, otherwise: Option<Box<Expr>> },
+    Call {
+        name: String,
+        args: Vec<Expr>,
+    },
+    Case {
+        operand: Option<Box<Expr>>,
+        branches: Vec<(Expr, Expr)>,
+        otherwise: Option<Box<Expr>>,
+    },
     Tuple(Vec<Expr>),
-    Cast { operand: Box<Expr>, data_type: String },
+    Cast {
+        operand: Box<Expr>,
+        data_type: String,
+    },
     /// `BETWEEN low AND high`.
-    Between { operand: Box<Expr>, low: Box<Expr>, high: Box<Expr>, negated: bool },
+    Between {
+        operand: Box<Expr>,
+        low: Box<Expr>,
+        high: Box<Expr>,
+        negated: bool,
+    },
     /// Something else, with the expressions inside it.
     Other(Vec<Expr>),
+}
+
+impl ExprKind {
+    /// The expressions directly inside this one; queries are not entered.
+    pub fn parts(&self) -> Vec<&Expr> {
+        match self {
+            Self::Compare { left, right, .. } | Self::Arithmetic { left, right, .. } => vec![left, right],
+            Self::And(list) | Self::Or(list) | Self::Tuple(list) | Self::Other(list) => list.iter().collect(),
+            Self::Call { args, .. } => args.iter().collect(),
+            Self::Not(operand) | Self::NullTest { operand, .. } | Self::Cast { operand, .. } => vec![operand],
+            Self::InQuery { operand, .. } => vec![operand],
+            Self::InList { operand, list, .. } => std::iter::once(&**operand).chain(list).collect(),
+            Self::Between { operand, low, high, .. } => vec![operand, low, high],
+            Self::Case { operand, branches, otherwise } => operand
+                .iter()
+                .chain(otherwise)
+                .map(|b| &**b)
+                .chain(branches.iter().flat_map(|(condition, result)| [condition, result]))
+                .collect(),
+            _ => Vec::new(),
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
