@@ -121,13 +121,17 @@ pub struct Routine {
     pub body: Vec<Statement>,
     /// The columns `c` for which the body compares `NEW.c` with `OLD.c` and raises an error.
     pub refuses_stale: Vec<String>,
+    /// Those of them for which an unchanged value passes (`NEW.c < OLD.c` is refused, equality is not).
+    pub tolerates_equal: Vec<String>,
+    /// The columns `c` that the body sets on the new row (`NEW.c := …`).
+    pub advances: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trigger {
     pub name: String,
     pub table: TableName,
-    /// Fires before or instead of an update (only such a trigger can refuse it).
+    /// Fires on an update, so that an error raised by it refuses the update.
     pub before_update: bool,
     /// `UPDATE OF` these columns; empty when any update fires it.
     pub of_columns: Vec<String>,
@@ -135,6 +139,10 @@ pub struct Trigger {
     pub function: Option<String>,
     /// As in [`Routine::refuses_stale`], for a body or WHEN clause written in the trigger itself.
     pub refuses_stale: Vec<String>,
+    /// As in [`Routine::tolerates_equal`].
+    pub tolerates_equal: Vec<String>,
+    /// As in [`Routine::advances`], and columns of the same table that the body's statements set.
+    pub advances: Vec<String>,
     pub body: Vec<Statement>,
 }
 
@@ -152,6 +160,8 @@ pub struct Write {
     pub insert_values: Vec<Expr>,
     /// WHERE of an update or delete, of `DO UPDATE … WHERE`, `AND` condition of a MERGE's clause.
     pub predicate: Option<Expr>,
+    /// `ON CONFLICT (…) WHERE`: it selects an index and guards nothing.
+    pub conflict_predicate: Option<Expr>,
     /// What stands in FROM, USING or JOIN beside the target, and the condition that joins it.
     pub sources: Vec<Source>,
     pub join_conditions: Vec<Expr>,
@@ -219,7 +229,11 @@ pub struct Select {
     pub predicate: Option<Expr>,
     /// FOR UPDATE or FOR NO KEY UPDATE.
     pub locks_rows: bool,
+    /// FOR SHARE or FOR KEY SHARE: others cannot change the row until the transaction ends.
+    pub shares_rows: bool,
     pub skip_locked: bool,
+    /// LIMIT or FETCH FIRST.
+    pub limited: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -304,6 +318,28 @@ pub enum ExprKind {
     },
     /// Something else, with the expressions inside it.
     Other(Vec<Expr>),
+}
+
+impl ExprKind {
+    /// The expressions directly inside this one; queries are not entered.
+    pub fn parts(&self) -> Vec<&Expr> {
+        match self {
+            Self::Compare { left, right, .. } | Self::Arithmetic { left, right, .. } => vec![left, right],
+            Self::And(list) | Self::Or(list) | Self::Tuple(list) | Self::Other(list) => list.iter().collect(),
+            Self::Call { args, .. } => args.iter().collect(),
+            Self::Not(operand) | Self::NullTest { operand, .. } | Self::Cast { operand, .. } => vec![operand],
+            Self::InQuery { operand, .. } => vec![operand],
+            Self::InList { operand, list, .. } => std::iter::once(&**operand).chain(list).collect(),
+            Self::Between { operand, low, high, .. } => vec![operand, low, high],
+            Self::Case { operand, branches, otherwise } => operand
+                .iter()
+                .chain(otherwise)
+                .map(|b| &**b)
+                .chain(branches.iter().flat_map(|(condition, result)| [condition, result]))
+                .collect(),
+            _ => Vec::new(),
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]

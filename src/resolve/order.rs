@@ -39,7 +39,11 @@ pub fn callees_first(program: &Program<'_>) -> Vec<usize> {
 fn candidates(program: &Program<'_>, function: usize) -> Vec<usize> {
     let Some(body) = &program.functions[function].function.body else { return Vec::new() };
     let mut names = Vec::new();
-    names_in_block(body, &mut names);
+    each_expr(body, &mut |expr| match &expr.kind {
+        ExprKind::Path(path) => names.extend(path.last().map(String::as_str)),
+        ExprKind::MethodCall { method, .. } => names.push(method.as_str()),
+        _ => {}
+    });
     names.sort_unstable();
     names.dedup();
     let mut all: Vec<usize> = names
@@ -53,33 +57,8 @@ fn candidates(program: &Program<'_>, function: usize) -> Vec<usize> {
     all
 }
 
-fn names_in_block<'f>(block: &'f Block, names: &mut Vec<&'f str>) {
-    for statement in &block.statements {
-        match statement {
-            Statement::Let { value, otherwise, .. } => {
-                value.iter().for_each(|value| names_in(value, names));
-                otherwise.iter().for_each(|block| names_in_block(block, names));
-            }
-            Statement::Expr { expr, .. } => names_in(expr, names),
-        }
-    }
-}
-
-fn names_in<'f>(expr: &'f Expr, names: &mut Vec<&'f str>) {
-    match &expr.kind {
-        ExprKind::Path(path) => names.extend(path.last().map(String::as_str)),
-        ExprKind::MethodCall { method, .. } => names.push(method),
-        _ => {}
-    }
-    each_child(expr, &mut |child| names_in(child, names), &mut |_| {});
-}
-
 /// Calls `visit` with every expression directly inside; blocks inside are walked statement by statement.
-pub fn each_child<'f>(
-    expr: &'f Expr,
-    visit: &mut dyn FnMut(&'f Expr),
-    visit_pattern: &mut dyn FnMut(&'f crate::facts::rust::Pattern),
-) {
+fn each_child<'f>(expr: &'f Expr, visit: &mut dyn FnMut(&'f Expr)) {
     let block = |block: &'f Block, visit: &mut dyn FnMut(&'f Expr)| each_in_block(block, visit);
     match &expr.kind {
         ExprKind::Call { callee, args } => {
@@ -97,11 +76,8 @@ pub fn each_child<'f>(
         | ExprKind::Try(inner)
         | ExprKind::Await(inner)
         | ExprKind::Cast { value: inner, .. }
+        | ExprKind::LetCondition { value: inner, .. }
         | ExprKind::Closure { body: inner, .. } => visit(inner),
-        ExprKind::LetCondition { pattern, value } => {
-            visit_pattern(pattern);
-            visit(value);
-        }
         ExprKind::Index { base, index } => {
             visit(base);
             visit(index);
@@ -122,7 +98,6 @@ pub fn each_child<'f>(
         ExprKind::Match { value, arms } => {
             visit(value);
             for arm in arms {
-                visit_pattern(&arm.pattern);
                 arm.guard.iter().for_each(&mut *visit);
                 visit(&arm.body);
             }
@@ -163,6 +138,19 @@ pub fn each_child<'f>(
         | ExprKind::Char(_)
         | ExprKind::Path(_)
         | ExprKind::Continue => {}
+    }
+}
+
+/// Calls `visit` with every expression of a body, outer ones first.
+pub fn each_expr<'f>(body: &'f Block, visit: &mut dyn FnMut(&'f Expr)) {
+    let mut waiting: Vec<&'f Expr> = Vec::new();
+    each_in_block(body, &mut |expr| waiting.push(expr));
+    waiting.reverse();
+    while let Some(expr) = waiting.pop() {
+        visit(expr);
+        let from = waiting.len();
+        each_child(expr, &mut |child| waiting.push(child));
+        waiting[from..].reverse();
     }
 }
 

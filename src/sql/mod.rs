@@ -1,6 +1,31 @@
-//! To be written.
+//! The SQL front end: a text becomes facts, statement by statement.
+//!
+//! It depends on the text alone. A statement that does not parse never hides its neighbours, and no type
+//! of the parser leaves this room. It knows no schema and no rule.
 
-/// Whether a text reads like a statement.
-pub fn looks_like_statement(_text: &str) -> bool {
-    false
+mod convert;
+mod dialect;
+mod extract;
+mod lex;
+pub mod migration;
+mod prose;
+mod repair;
+mod routine;
+mod source;
+mod split;
+mod statement;
+
+use crate::facts::sql::{Dialect, SqlText};
+
+pub use dialect::guess_dialect;
+pub use prose::looks_like_statement;
+
+/// Reads a file, or the value of one literal. Spans are byte offsets in `text`.
+pub fn parse(text: &str, dialect: Dialect) -> SqlText {
+    let cut = split::split(text, dialect);
+    let statements = cut.pieces.into_iter().map(|piece| statement::read(text, piece, dialect)).collect();
+    SqlText { statements, problems: cut.problems }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,201 @@
+//! Programs: from each `fn main`, which lock operations the call graph reaches, and what the crate does
+//! about SIGTERM.
+
+use std::collections::BTreeSet;
+
+use crate::facts::Location;
+use crate::facts::rust::{Expr, ExprKind};
+use crate::locks::{Action, Binary, Key, LeaseUse, Sequence, SigtermHandling};
+
+use super::super::Package;
+use super::super::evaluate::Evaluator;
+use super::super::models::{Models, Signals};
+use super::super::order::each_expr;
+
+pub fn binaries(
+    evaluator: &Evaluator<'_>,
+    packages: &[Package],
+    keys: &[Key],
+    sequences: &[Sequence],
+) -> Vec<Binary> {
+    let program = evaluator.program;
+    let mut all = Vec::new();
+    for &function in program.named("main") {
+        let entry = program.functions[function];
+        if entry.function.owner.is_some() || !entry.function.module.is_empty() {
+            continue;
+        }
+        let unit = program.unit_of(function);
+        let package = unit.package.and_then(|package| packages.get(package));
+        let reached = reached(evaluator, function);
+        all.push(Binary {
+            name: package.map_or_else(|| unit.path.to_owned(), |package| package.name.clone()),
+            main: Location { file: unit.file, span: entry.function.name_span },
+            takes_lease: lease_use(evaluator, &reached, keys, sequences),
+            sigterm: sigterm(evaluator, unit.package, packages),
+            is_test: program.is_test(function),
+        });
+    }
+    all.sort_by_key(|binary| binary.main);
+    all
+}
+
+/// Every function that calls from `start` lead to.
+fn reached(evaluator: &Evaluator<'_>, start: usize) -> BTreeSet<usize> {
+    let mut seen = BTreeSet::from([start]);
+    let mut stack = vec![start];
+    while let Some(function) = stack.pop() {
+        for &callee in evaluator.calls.get(&function).into_iter().flatten() {
+            if seen.insert(callee) {
+                stack.push(callee);
+            }
+        }
+    }
+    seen
+}
+
+fn lease_use(
+    evaluator: &Evaluator<'_>,
+    reached: &BTreeSet<usize>,
+    keys: &[Key],
+    sequences: &[Sequence],
+) -> Option<LeaseUse> {
+    let program = evaluator.program;
+    let places: BTreeSet<Location> = reached
+        .iter()
+        .map(|&function| {
+            let entry = program.functions[function];
+            Location { file: program.units[entry.unit].file, span: entry.function.name_span }
+        })
+        .collect();
+    sequences.iter().filter(|sequence| places.contains(&sequence.location)).find_map(|sequence| {
+        let operation = sequence.operations.iter().find(|operation| {
+            let takes = operation.action.is_acquire() || matches!(operation.action, Action::Expire { .. });
+            takes && keys[operation.key].is_lock() && !operation.is_test
+        })?;
+        Some(LeaseUse { location: operation.location, lock: keys[operation.key].name.clone() })
+    })
+}
+
+/// What the package, and the packages of the workspace that it depends on, do about SIGTERM.
+fn sigterm(evaluator: &Evaluator<'_>, package: Option<usize>, packages: &[Package]) -> SigtermHandling {
+    let related = related_packages(package, packages);
+    let signals = &Models::built_in().signals;
+    let mut interrupt = None;
+    let mut feature_missing = None;
+    for unit in evaluator.program.units.iter().filter(|unit| unit.package.is_none_or(|p| related.contains(&p))) {
+        let mut heard = Heard { evaluator, signals, packages, package, place: None, found: Found::default() };
+        heard.look_at(unit.file, unit);
+        if heard.found.handled {
+            return SigtermHandling::Handled;
+        }
+        interrupt = interrupt.or(heard.found.interrupt);
+        feature_missing = feature_missing.or(heard.found.feature_missing);
+    }
+    if let Some((place, name, feature)) = feature_missing {
+        return SigtermHandling::FeatureMissing { place, name, feature };
+    }
+    interrupt.map_or(SigtermHandling::Missing, SigtermHandling::OnlyInterrupt)
+}
+
+fn related_packages(package: Option<usize>, packages: &[Package]) -> BTreeSet<usize> {
+    let mut related: BTreeSet<usize> = package.into_iter().collect();
+    let mut stack: Vec<usize> = package.into_iter().collect();
+    while let Some(current) = stack.pop() {
+        let Some(dependencies) = packages.get(current).map(|package| &package.dependencies) else { continue };
+        for (at, other) in packages.iter().enumerate() {
+            if dependencies.iter().any(|dependency| dependency.package == other.name) && related.insert(at) {
+                stack.push(at);
+            }
+        }
+    }
+    related
+}
+
+#[derive(Default)]
+struct Found {
+    handled: bool,
+    interrupt: Option<Location>,
+    feature_missing: Option<(Location, String, String)>,
+}
+
+struct Heard<'s, 'a> {
+    evaluator: &'s Evaluator<'a>,
+    signals: &'s Signals,
+    packages: &'s [Package],
+    package: Option<usize>,
+    place: Option<Location>,
+    found: Found,
+}
+
+impl Heard<'_, '_> {
+    fn look_at(&mut self, file: crate::facts::FileId, unit: &super::super::program::SourceUnit<'_>) {
+        for import in &unit.facts.uses {
+            self.path(&import.path);
+        }
+        for function in &unit.facts.functions {
+            let at = Location { file, span: function.name_span };
+            self.place = Some(at);
+            for attribute in &function.attributes {
+                self.path(&attribute.split("::").map(str::to_owned).collect::<Vec<_>>());
+            }
+            if let Some(body) = &function.body {
+                let mut each = |expr: &Expr| {
+                    self.place = Some(Location { file, span: expr.span });
+                    match &expr.kind {
+                        ExprKind::Path(path) => {
+                            let full = self.evaluator.program.full_path(self.unit_index(unit), path);
+                            self.path(&full);
+                        }
+                        ExprKind::MethodCall { method, .. } => {
+                            self.found.handled |= self.signals.methods.iter().any(|known| known == method);
+                        }
+                        ExprKind::Macro(call) => self.path(&call.path),
+                        _ => {}
+                    }
+                };
+                each_expr(body, &mut each);
+            }
+        }
+    }
+
+    fn unit_index(&self, unit: &super::super::program::SourceUnit<'_>) -> usize {
+        self.evaluator.program.units.iter().position(|other| other.file == unit.file).unwrap_or(0)
+    }
+
+    fn path(&mut self, path: &[String]) {
+        if self.signals.paths.iter().any(|known| ends_with(path, known)) {
+            self.found.handled = true;
+        }
+        for signal in &self.signals.with_feature {
+            if !ends_with(path, &signal.path) {
+                continue;
+            }
+            if self.has_feature(&signal.name, &signal.feature) {
+                self.found.handled = true;
+            } else if let Some(place) = self.place {
+                self.found.feature_missing.get_or_insert((place, signal.name.clone(), signal.feature.clone()));
+            }
+        }
+        if path.last().is_some_and(|name| name == "ctrl_c") {
+            self.found.interrupt = self.found.interrupt.or(self.place);
+        }
+    }
+
+    fn has_feature(&self, name: &str, feature: &str) -> bool {
+        let package = self.package.and_then(|package| self.packages.get(package));
+        // Without a manifest nothing is known of features: assume the best.
+        package.is_none_or(|package| {
+            package.dependencies.iter().any(|dependency| {
+                dependency.package == name && dependency.features.iter().any(|given| given == feature)
+            })
+        })
+    }
+}
+
+fn ends_with(path: &[String], known: &str) -> bool {
+    let known: Vec<&str> = known.split("::").collect();
+    path.len() >= known.len()
+        && path[path.len() - known.len()..].iter().map(String::as_str).eq(known.iter().copied())
+}
+

@@ -1,0 +1,276 @@
+//! What a `.sql` file is for: a migration of some framework, a schema dump, or a query.
+//!
+//! Judged by its path and its marks alone, so that a file can be classified without its neighbours.
+
+use crate::facts::sql::Section;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SqlFileRole {
+    /// One step of a schema's history.
+    Migration {
+        /// The folder that the migration tool reads: migrations of one root are one history.
+        root: String,
+        /// Migrations of a root run in ascending order of it.
+        order: OrderKey,
+        /// The section of statements that stand under no mark of their own.
+        section: Section,
+    },
+    /// A dump of a whole schema: a source of tables where there is no history.
+    Snapshot,
+    /// Statements that a program runs.
+    Query,
+    Unknown,
+}
+
+/// Where a migration stands in its history.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OrderKey {
+    /// Flyway runs its repeatable migrations after all others.
+    pub repeatable: bool,
+    /// The numbers of the version, such as `[1, 2]` for `V1_2__x`.
+    pub version: Vec<u128>,
+    /// The name, for files of one version and for tools that order by it.
+    pub name: String,
+}
+
+pub fn classify(path: &str, text: &str) -> SqlFileRole {
+    let path = path.replace('\\', "/");
+    let parts: Vec<&str> = path.split('/').filter(|p| !p.is_empty()).collect();
+    let Some((file, folders)) = parts.split_last() else {
+        return SqlFileRole::Unknown;
+    };
+    let path = Path { file: file.to_ascii_lowercase(), written: file, folders };
+    by_marks(&path, text)
+        .or_else(|| by_shape(&path))
+        .or_else(|| by_name(&path))
+        .or_else(|| by_folder(&path, text))
+        .unwrap_or(SqlFileRole::Unknown)
+}
+
+struct Path<'a> {
+    file: String,
+    written: &'a str,
+    folders: &'a [&'a str],
+}
+
+impl Path<'_> {
+    fn folder(&self, from_end: usize) -> &str {
+        self.folders.len().checked_sub(from_end).and_then(|i| self.folders.get(i)).copied().unwrap_or("")
+    }
+
+    fn root(&self, above: usize) -> String {
+        self.folders[..self.folders.len().saturating_sub(above)].join("/")
+    }
+
+    fn migration(&self, above: usize, order: OrderKey, section: Section) -> SqlFileRole {
+        SqlFileRole::Migration { root: self.root(above), order, section }
+    }
+
+    fn has_folder(&self, test: impl Fn(&str) -> bool) -> bool {
+        self.folders.iter().any(|f| test(&f.to_ascii_lowercase()))
+    }
+}
+
+/// Marks that only one family of tools writes.
+fn by_marks(path: &Path<'_>, text: &str) -> Option<SqlFileRole> {
+    let marks = [
+        "-- +goose up",
+        "-- +goose down",
+        "-- +migrate up",
+        "-- migrate:up",
+        "--liquibase formatted",
+        "-- liquibase formatted",
+    ];
+    let found = text.lines().take(200).any(|line| {
+        let line = line.trim_start_matches('\u{feff}').to_ascii_lowercase();
+        marks.iter().any(|m| line.starts_with(m))
+    });
+    found.then(|| path.migration(0, numbered(path).unwrap_or_else(|| by_written_name(path)), Section::Up))
+}
+
+/// File names and folders that one framework prescribes.
+fn by_shape(path: &Path<'_>) -> Option<SqlFileRole> {
+    let folder = path.folder(1);
+    let dated = folder.starts_with(|c: char| c.is_ascii_digit());
+    match path.file.as_str() {
+        // diesel (`2024-01-02-123456_x/up.sql`) and prisma (`20240102123456_x/migration.sql`)
+        "up.sql" if dated => return Some(path.migration(1, folder_order(folder), Section::Up)),
+        "down.sql" if dated => return Some(path.migration(1, folder_order(folder), Section::Down)),
+        "migration.sql" if dated => {
+            return Some(path.migration(1, folder_order(folder), Section::Up));
+        }
+        _ => {}
+    }
+    versioned(path)
+}
+
+/// `V1.2__x.sql`, `U3__x.sql`, `R__x.sql` of refinery and flyway.
+fn versioned(path: &Path<'_>) -> Option<SqlFileRole> {
+    let (head, _) = path.written.split_once("__")?;
+    let mut chars = head.chars();
+    let kind = chars.next()?;
+    let version = chars.as_str();
+    let numbers: Vec<u128> = version.split(['.', '_']).filter_map(|n| n.parse().ok()).collect();
+    let wordless = version.chars().all(|c| c.is_ascii_digit() || c == '.' || c == '_');
+    let order = OrderKey { repeatable: kind == 'R', version: numbers, name: path.written.to_owned() };
+    match kind {
+        // In flyway `U` undoes; in refinery it is a step like any other.
+        'U' if wordless && path.has_folder(|f| f == "db") => Some(path.migration(0, order, Section::Down)),
+        'V' | 'U' | 'B' if wordless && !order.version.is_empty() => {
+            Some(path.migration(0, order, Section::Up))
+        }
+        'R' if version.is_empty() => Some(path.migration(0, order, Section::Up)),
+        _ => None,
+    }
+}
+
+/// `<number>_x.up.sql` and its like, wherever they stand; `<number>_x.sql` where the folder says so.
+fn by_name(path: &Path<'_>) -> Option<SqlFileRole> {
+    let stem = path.file.strip_suffix(".sql")?;
+    let suffixes: Vec<&str> = stem.split('.').skip(1).collect();
+    let down = suffixes.contains(&"down");
+    let reversible = down || suffixes.contains(&"up");
+    let order = numbered(path);
+    if reversible {
+        let section = if down { Section::Down } else { Section::Up };
+        return Some(path.migration(0, order.unwrap_or_else(|| by_written_name(path)), section));
+    }
+    let speaks = path.has_folder(|f| {
+        f.contains("migrat")
+            || f == "delta"
+            || f == "versioned"
+            || f == "drizzle"
+            || f == "migrate"
+            || f == "upgrades"
+    });
+    let order = order.filter(|_| speaks || !path.has_folder(is_query_folder))?;
+    // A number alone says little: `01_report.sql` may be anything outside a migration folder.
+    let plain = path.folders.is_empty()
+        || path.has_folder(|f| ["db", "schema", "sql", "ddl", "initdb", "init"].contains(&f));
+    (speaks || plain).then(|| path.migration(0, order, Section::Up))
+}
+
+fn is_query_folder(folder: &str) -> bool {
+    folder.starts_with("quer")
+}
+
+fn by_folder(path: &Path<'_>, text: &str) -> Option<SqlFileRole> {
+    if path.has_folder(is_query_folder) || is_generated_query(text) {
+        return Some(SqlFileRole::Query);
+    }
+    let stem = path.file.split('.').next().unwrap_or_default();
+    let dumps = [
+        "schema",
+        "structure",
+        "dbinit",
+        "full",
+        "init",
+        "tables",
+        "create_tables",
+        "initdb",
+        "setup",
+        "ddl",
+    ];
+    if dumps.contains(&stem) {
+        return Some(SqlFileRole::Snapshot);
+    }
+    let in_migrations = path.folder(1).to_ascii_lowercase().contains("migrat");
+    in_migrations.then(|| path.migration(0, by_written_name(path), Section::Up))
+}
+
+/// sqlc's `-- name: X :one`, cornucopia's `--! name`.
+fn is_generated_query(text: &str) -> bool {
+    text.lines().take(50).any(|l| l.starts_with("-- name:") || l.starts_with("--! "))
+}
+
+/// The order key of `20240102_x.sql`, `001-x.sql`, `3.sql`.
+fn numbered(path: &Path<'_>) -> Option<OrderKey> {
+    let digits: String = path.file.chars().take_while(char::is_ascii_digit).collect();
+    let next = path.file[digits.len()..].chars().next();
+    let version = digits.parse().ok()?;
+    matches!(next, Some('_' | '-' | '.')).then(|| OrderKey {
+        repeatable: false,
+        version: vec![version],
+        name: path.written.to_owned(),
+    })
+}
+
+fn by_written_name(path: &Path<'_>) -> OrderKey {
+    OrderKey { repeatable: false, version: Vec::new(), name: path.written.to_owned() }
+}
+
+/// diesel compares the digits of the folder's first part, dashes left out.
+fn folder_order(folder: &str) -> OrderKey {
+    let digits: String =
+        folder.split('_').next().unwrap_or("").chars().filter(char::is_ascii_digit).collect();
+    OrderKey { repeatable: false, version: digits.parse().into_iter().collect(), name: folder.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn role(path: &str) -> SqlFileRole {
+        classify(path, "SELECT 1;")
+    }
+
+    fn step(path: &str) -> (String, Vec<u128>, Section) {
+        match role(path) {
+            SqlFileRole::Migration { root, order, section } => (root, order.version, section),
+            other => panic!("{path}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn frameworks_are_told_by_their_file_names() {
+        use Section::{Down, Up};
+        for (path, root, version, section) in [
+            ("migrations/0001_init.sql", "migrations", vec![1], Up),
+            ("a/migrations/20240102_x.up.sql", "a/migrations", vec![20240102], Up),
+            ("a/migrations/20240102_x.down.sql", "a/migrations", vec![20240102], Down),
+            ("m/2024-01-02-123456_x/up.sql", "m", vec![20240102123456], Up),
+            ("m/2024-01-02-123456_x/down.sql", "m", vec![20240102123456], Down),
+            (
+                "prisma/migrations/20240102123456_x/migration.sql",
+                "prisma/migrations",
+                vec![20240102123456],
+                Up,
+            ),
+            ("migrations/V1__a.sql", "migrations", vec![1], Up),
+            ("db/migration/V1_2__a.sql", "db/migration", vec![1, 2], Up),
+            ("migrations/U3__a.sql", "migrations", vec![3], Up),
+            ("db/migration/U3__a.sql", "db/migration", vec![3], Down),
+            ("drizzle/0000_x.sql", "drizzle", vec![0], Up),
+            ("migrations/10.sql", "migrations", vec![10], Up),
+        ] {
+            assert_eq!(step(path), (root.to_owned(), version, section), "{path}");
+        }
+    }
+
+    #[test]
+    fn marks_outweigh_names() {
+        let found = classify("db/things/x.sql", "-- +goose Up\nSELECT 1;");
+        assert!(matches!(found, SqlFileRole::Migration { .. }));
+        assert_eq!(classify("a/b.sql", "-- name: Get :one\nSELECT 1"), SqlFileRole::Query);
+    }
+
+    #[test]
+    fn the_rest_is_dump_query_or_unknown() {
+        assert_eq!(role("db/schema.sql"), SqlFileRole::Snapshot);
+        assert_eq!(role("src/queries/01_ack.sql"), SqlFileRole::Query);
+        assert_eq!(role("queries_postgres/a.sql"), SqlFileRole::Query);
+        assert_eq!(role("src/report.sql"), SqlFileRole::Unknown);
+        assert_eq!(role(""), SqlFileRole::Unknown);
+    }
+
+    #[test]
+    fn ten_comes_after_nine() {
+        let order = |path: &str| match role(path) {
+            SqlFileRole::Migration { order, .. } => order,
+            other => panic!("{other:?}"),
+        };
+        assert!(order("migrations/9_a.sql") < order("migrations/10_a.sql"));
+        assert!(order("db/migration/V1_10__a.sql") > order("db/migration/V1_9__a.sql"));
+        assert!(order("db/migration/R__a.sql") > order("db/migration/V99__a.sql"));
+    }
+}

@@ -1,0 +1,154 @@
+//! Reads one statement: the text's own dialect first, then the others, then with repairs, and at last
+//! from its words alone.
+
+use sqlparser::ast;
+use sqlparser::parser::Parser;
+use sqlparser::tokenizer::Tokenizer;
+
+use super::convert::Converter;
+use super::lex::{Lexer, Token, TokenKind};
+use super::source::Source;
+use super::split::Piece;
+use super::{convert, dialect, extract, repair, routine};
+use crate::facts::sql::{Dialect, Statement, StatementKind};
+
+/// Plain rows of data above this size are not parsed: they can hold no predicate.
+const LARGE: usize = 64 * 1024;
+/// The parser builds one level of its tree for each operator of a chain, and dropping a tree recurses.
+const LONGEST_CHAIN: usize = 1000;
+const DEEPEST: usize = 100;
+/// Words between two commas; only generated text has more.
+const LONGEST_ITEM: usize = 6000;
+
+pub(super) fn read(text: &str, piece: Piece, dialect: Dialect) -> Statement {
+    let span = crate::facts::Span::new(super::source::offset(piece.start), super::source::offset(piece.end));
+    let (kind, parsed) = kind(text, piece, dialect);
+    Statement { span, section: piece.section, parsed, kind }
+}
+
+fn kind(text: &str, piece: Piece, dialect: Dialect) -> (StatementKind, bool) {
+    if piece.end - piece.start > LARGE && is_plain_data(text, piece, dialect) {
+        let head = (piece.start + 4096).min(piece.end);
+        let head = (head..piece.end).find(|i| text.is_char_boundary(*i)).unwrap_or(piece.end);
+        return (extract::extract(&Source::new(text, piece.start, head, dialect)), false);
+    }
+    let mut source = Source::new(text, piece.start, piece.end, dialect);
+    match shape(&source) {
+        Shape::Routine => (routine::read(&source), true),
+        Shape::Irrelevant => (extract::other(&source), true),
+        Shape::Relevant if is_too_deep(&source) => (extract::extract(&source), false),
+        Shape::Relevant => match parse(&mut source) {
+            Some(kind) => (kind, true),
+            None => (extract::extract(&source), false),
+        },
+    }
+}
+
+enum Shape {
+    Relevant,
+    Routine,
+    Irrelevant,
+}
+
+fn shape(source: &Source<'_>) -> Shape {
+    let words: Vec<String> = source
+        .tokens
+        .iter()
+        .skip_while(|t| t.text(source.text) == "(")
+        .take_while(|t| t.kind == TokenKind::Word)
+        .take(8)
+        .map(|t| t.text(source.text).to_ascii_uppercase())
+        .collect();
+    let has = |w: &str| words.iter().any(|x| x == w);
+    match words.first().map_or("", String::as_str) {
+        "WITH" | "SELECT" | "UPDATE" | "DELETE" | "INSERT" | "REPLACE" | "MERGE" => Shape::Relevant,
+        "CREATE" if has("TABLE") || has("INDEX") => Shape::Relevant,
+        "CREATE" if has("TRIGGER") || has("FUNCTION") || has("PROCEDURE") => Shape::Routine,
+        "ALTER" | "DROP" if has("TABLE") || has("TRIGGER") => Shape::Relevant,
+        "RENAME" if has("TABLE") => Shape::Relevant,
+        _ => Shape::Irrelevant,
+    }
+}
+
+/// Rows for an INSERT and nothing that could change a row that is there.
+fn is_plain_data(text: &str, piece: Piece, dialect: Dialect) -> bool {
+    let mut words =
+        Lexer::within(text, piece.start, piece.end, dialect).filter(|t| t.kind == TokenKind::Word);
+    words.next().is_some_and(|t| t.is(text, "INSERT"))
+        && !words
+            .any(|t| ["CONFLICT", "DUPLICATE", "SELECT", "REPLACE", "WITH"].iter().any(|w| t.is(text, w)))
+}
+
+fn is_too_deep(source: &Source<'_>) -> bool {
+    // For each open parenthesis: operators and words since its last comma.
+    let mut outer: Vec<(usize, usize)> = Vec::new();
+    let mut level = (0usize, 0usize);
+    let mut unions = 0;
+    for token in &source.tokens {
+        let word = token.text(source.text);
+        level.1 += 1;
+        match word {
+            "(" | "[" => outer.push(std::mem::take(&mut level)),
+            ")" | "]" => level = outer.pop().unwrap_or(level),
+            "," => level = (0, 0),
+            _ if joins(token, word) => level.0 += 1,
+            _ if ["UNION", "EXCEPT", "INTERSECT"].iter().any(|w| token.is(source.text, w)) => unions += 1,
+            _ => {}
+        }
+        if level.0 > LONGEST_CHAIN
+            || level.1 > LONGEST_ITEM
+            || outer.len() > DEEPEST
+            || unions > LONGEST_CHAIN / 5
+        {
+            return true;
+        }
+    }
+    false
+}
+
+fn joins(token: &Token, word: &str) -> bool {
+    match token.kind {
+        TokenKind::Symbol => !matches!(word, "." | ";" | "@"),
+        TokenKind::Word => {
+            ["AND", "OR", "IS", "XOR", "LIKE", "COLLATE"].iter().any(|w| word.eq_ignore_ascii_case(w))
+        }
+        _ => false,
+    }
+}
+
+fn parse(source: &mut Source<'_>) -> Option<StatementKind> {
+    let found = dialects(source).find_map(|d| grammar(source, d));
+    let found = match found {
+        Some(found) => found,
+        None if repair::repair(source) => dialects(source).find_map(|d| grammar(source, d))?,
+        None => return None,
+    };
+    convert::statement(&Converter::new(source), &found)
+}
+
+/// All dialects, or the first two where each attempt costs much.
+fn dialects(source: &Source<'_>) -> impl Iterator<Item = Dialect> + use<> {
+    let most = if source.masked.len() > LARGE { 2 } else { 4 };
+    dialect::order(source.dialect).into_iter().take(most)
+}
+
+fn grammar(source: &Source<'_>, dialect: Dialect) -> Option<ast::Statement> {
+    let grammar = dialect::grammar(dialect);
+    let tokens = Tokenizer::new(grammar, source.sql()).tokenize_with_location().ok()?;
+    let mut statements = Parser::new(grammar).with_tokens_with_locations(tokens).parse_statements().ok()?;
+    if statements.len() == 1 { statements.pop() } else { None }
+}
+
+/// Parses a lone condition, such as that of an IF in a stored routine.
+pub(super) fn condition(source: &Source<'_>) -> Option<crate::facts::sql::Expr> {
+    if is_too_deep(source) {
+        return None;
+    }
+    dialect::order(source.dialect).into_iter().find_map(|d| {
+        let grammar = dialect::grammar(d);
+        let tokens = Tokenizer::new(grammar, source.sql()).tokenize_with_location().ok()?;
+        let mut parser = Parser::new(grammar).with_tokens_with_locations(tokens);
+        let expr = parser.parse_expr().ok()?;
+        Some(Converter::new(source).expr(&expr))
+    })
+}
