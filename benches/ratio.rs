@@ -3,11 +3,7 @@
 //! what cargo has unpacked, which after the corpus test holds all of its crates. It prints and never fails
 //! on a figure: times on a shared machine are not for gates.
 
-#![allow(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a table is what a benchmark is for"
-)]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a table is what a benchmark is for")]
 
 #[cfg(not(unix))]
 fn main() {
@@ -70,19 +66,12 @@ mod unix {
             return measure_here(command);
         }
         // cargo itself adds `--bench`.
-        let tree = match args
-            .into_iter()
-            .find(|arg| !arg.as_encoded_bytes().starts_with(b"-"))
-        {
+        let tree = match args.into_iter().find(|arg| !arg.as_encoded_bytes().starts_with(b"-")) {
             Some(folder) => PathBuf::from(folder),
             None => unpacked_sources()?,
         };
         let (files, bytes) = size(&tree)?;
-        println!(
-            "{}: {files} .rs, .sql and .lua files, {} MB",
-            tree.display(),
-            bytes / 1_000_000
-        );
+        println!("{}: {files} .rs, .sql and .lua files, {} MB", tree.display(), bytes / 1_000_000);
         compare(&tree)
     }
 
@@ -101,10 +90,7 @@ mod unix {
         let [Some(search), Some(check)] = best else {
             return Err("no round was run".into());
         };
-        println!(
-            "{:10} {:>10} {:>10} {:>10}",
-            "", "wall ms", "cpu ms", "peak MiB"
-        );
+        println!("{:10} {:>10} {:>10} {:>10}", "", "wall ms", "cpu ms", "peak MiB");
         print_row("rg -c", search);
         print_row("leaselint", check);
         println!(
@@ -118,10 +104,7 @@ mod unix {
 
     fn print_row(name: &str, cost: Cost) {
         let (wall, cpu) = (cost.wall.as_secs_f64() * 1e3, cost.cpu.as_secs_f64() * 1e3);
-        println!(
-            "{name:10} {wall:>10.0} {cpu:>10.0} {:>10}",
-            cost.peak_kib / 1024
-        );
+        println!("{name:10} {wall:>10.0} {cpu:>10.0} {:>10}", cost.peak_kib / 1024);
     }
 
     impl Cost {
@@ -135,8 +118,7 @@ mod unix {
     }
 
     fn search(tree: &Path) -> Vec<OsString> {
-        let mut command: Vec<OsString> =
-            ["rg", "-c", "-F", "--no-messages"].map(Into::into).to_vec();
+        let mut command: Vec<OsString> = ["rg", "-c", "-F", "--no-messages"].map(Into::into).to_vec();
         for extension in ["*.rs", "*.sql", "*.lua"] {
             command.extend(["-g", extension].map(OsString::from));
         }
@@ -149,9 +131,8 @@ mod unix {
 
     fn check(tree: &Path) -> Vec<OsString> {
         let program = env!("CARGO_BIN_EXE_leaselint");
-        let mut command: Vec<OsString> = [program, "check", "--format", "json", "--no-cache"]
-            .map(Into::into)
-            .to_vec();
+        let mut command: Vec<OsString> =
+            [program, "check", "--format", "json", "--no-cache"].map(Into::into).to_vec();
         command.push(tree.into());
         command
     }
@@ -159,38 +140,21 @@ mod unix {
     /// Runs a command in a process of its own that does nothing else, since a process only learns the peak of
     /// the largest child it ever had.
     fn measure(command: &[OsString]) -> Result<Cost, Failure> {
-        let done = Command::new(std::env::current_exe()?)
-            .arg(MEASURE)
-            .args(command)
-            .output()?;
+        let done = Command::new(std::env::current_exe()?).arg(MEASURE).args(command).output()?;
         if !done.status.success() {
-            return Err(String::from_utf8_lossy(&done.stderr)
-                .trim()
-                .to_owned()
-                .into());
+            return Err(String::from_utf8_lossy(&done.stderr).trim().to_owned().into());
         }
         let text = String::from_utf8(done.stdout)?;
-        let figures = text
-            .split_whitespace()
-            .map(str::parse)
-            .collect::<Result<Vec<u64>, _>>()?;
+        let figures = text.split_whitespace().map(str::parse).collect::<Result<Vec<u64>, _>>()?;
         let [wall, cpu, peak_kib] = figures[..] else {
             return Err("three figures expected".into());
         };
-        Ok(Cost {
-            wall: Duration::from_micros(wall),
-            cpu: Duration::from_micros(cpu),
-            peak_kib,
-        })
+        Ok(Cost { wall: Duration::from_micros(wall), cpu: Duration::from_micros(cpu), peak_kib })
     }
 
     fn measure_here(command: &[OsString]) -> Result<(), Failure> {
         let (program, args) = command.split_first().ok_or("no command to measure")?;
-        let name = Path::new(program)
-            .file_name()
-            .unwrap_or(OsStr::new("?"))
-            .to_string_lossy()
-            .into_owned();
+        let name = Path::new(program).file_name().unwrap_or(OsStr::new("?")).to_string_lossy().into_owned();
         let started = Instant::now();
         let status = Command::new(program)
             .args(args)
@@ -210,20 +174,14 @@ mod unix {
 
     /// Apple's kernel counts bytes, the others count kibibytes.
     fn peak_kib(max_rss: i64) -> i64 {
-        if cfg!(target_vendor = "apple") {
-            max_rss / 1024
-        } else {
-            max_rss
-        }
+        if cfg!(target_vendor = "apple") { max_rss / 1024 } else { max_rss }
     }
 
     fn unpacked_sources() -> Result<PathBuf, Failure> {
         let home = match std::env::var_os("CARGO_HOME") {
             Some(home) => PathBuf::from(home),
-            None => {
-                PathBuf::from(std::env::var_os("HOME").ok_or("neither CARGO_HOME nor HOME is set")?)
-                    .join(".cargo")
-            }
+            None => PathBuf::from(std::env::var_os("HOME").ok_or("neither CARGO_HOME nor HOME is set")?)
+                .join(".cargo"),
         };
         Ok(home.join("registry/src"))
     }
@@ -239,11 +197,7 @@ mod unix {
             }
         }
         if files == 0 {
-            return Err(format!(
-                "{} holds no sources; run the corpus test first",
-                tree.display()
-            )
-            .into());
+            return Err(format!("{} holds no sources; run the corpus test first", tree.display()).into());
         }
         Ok((files, bytes))
     }

@@ -1,10 +1,7 @@
 //! Scores the linter on the labelled cases of `cases/` and fails below the minima that were promised. The
 //! scoring is that of `eval/run_eval.py`, which stays for use by hand (`--show`, one group, other folders).
 
-#![allow(
-    clippy::print_stdout,
-    reason = "the score is what a reader of the test log wants"
-)]
+#![allow(clippy::print_stdout, reason = "the score is what a reader of the test log wants")]
 
 #[path = "cases/score.rs"]
 mod score;
@@ -31,10 +28,7 @@ fn precision_and_recall_keep_their_minima() {
     let mut broken = Vec::new();
     let cases = cases();
     for case in &cases {
-        let name = case
-            .file_name()
-            .and_then(|name| name.to_str())
-            .expect("case names are ASCII");
+        let name = case.file_name().and_then(|name| name.to_str()).expect("case names are ASCII");
         let expected = expectations(case);
         let copy = scratch.path().join(name);
         copy_folder(case, &copy);
@@ -47,33 +41,18 @@ fn precision_and_recall_keep_their_minima() {
             println!("MISSED {name}/{missed}");
         }
         for extra in &scored.extra {
-            println!(
-                "FALSE  {name}/{}:{} {} ({})",
-                extra.path,
-                extra.line(),
-                extra.rule,
-                extra.confidence
-            );
+            println!("FALSE  {name}/{}:{} {} ({})", extra.path, extra.line(), extra.rule, extra.confidence);
         }
         tallies.entry(expected.kind).or_default().add(&scored);
     }
     let total = print(&tallies, cases.len(), broken.len());
-    assert!(
-        broken.is_empty(),
-        "the tool failed on {} cases:\n{}",
-        broken.len(),
-        broken.join("\n")
-    );
+    assert!(broken.is_empty(), "the tool failed on {} cases:\n{}", broken.len(), broken.join("\n"));
     assert!(
         total.precision() >= MIN_PRECISION,
         "precision {:.3} is below {MIN_PRECISION}",
         total.precision()
     );
-    assert!(
-        total.recall() >= MIN_RECALL,
-        "recall {:.3} is below {MIN_RECALL}",
-        total.recall()
-    );
+    assert!(total.recall() >= MIN_RECALL, "recall {:.3} is below {MIN_RECALL}", total.recall());
 }
 
 #[test]
@@ -81,20 +60,11 @@ fn every_case_can_be_read_and_each_promised_group_has_bad_and_clean_ones() {
     let expected: Vec<Expectations> = cases().iter().map(|case| expectations(case)).collect();
     for group in PROMISED {
         let of_group = || expected.iter().filter(|case| case.kind == group);
-        assert!(
-            of_group().any(|case| case.clean),
-            "no clean case of {group}"
-        );
-        assert!(
-            of_group().any(|case| !case.finding.is_empty()),
-            "no bad case of {group}"
-        );
+        assert!(of_group().any(|case| case.clean), "no clean case of {group}");
+        assert!(of_group().any(|case| !case.finding.is_empty()), "no bad case of {group}");
     }
     for case in &expected {
-        assert!(
-            !case.clean || case.finding.is_empty(),
-            "a clean case expects a finding"
-        );
+        assert!(!case.clean || case.finding.is_empty(), "a clean case expects a finding");
     }
 }
 
@@ -114,9 +84,8 @@ fn print(tallies: &BTreeMap<String, Tally>, cases: usize, broken: usize) -> Tall
 fn cases() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
     let entries = fs::read_dir(&root).expect("tests/cases is part of the repository");
-    let mut cases: Vec<PathBuf> = entries
-        .map(|entry| entry.expect("the folder can be listed").path())
-        .collect();
+    let mut cases: Vec<PathBuf> =
+        entries.map(|entry| entry.expect("the folder can be listed").path()).collect();
     cases.retain(|path| path.join("expect.toml").is_file());
     cases.sort();
     assert!(!cases.is_empty(), "no case under {}", root.display());

@@ -3,10 +3,7 @@
 //! come from a registry, so that test is ignored unless asked for:
 //! `cargo test --release --test corpus -- --include-ignored --nocapture`.
 
-#![allow(
-    clippy::print_stdout,
-    reason = "the counts are what a reader of the test log wants"
-)]
+#![allow(clippy::print_stdout, reason = "the counts are what a reader of the test log wants")]
 
 #[path = "corpus/expected.rs"]
 mod expected;
@@ -43,22 +40,11 @@ fn the_list_of_crates_is_well_formed() {
     assert_eq!(names.len(), crates.len(), "a crate is listed twice");
     assert!(crates.len() >= 30, "only {} crates", crates.len());
     for kind in [Kind::Lock, Kind::LookAlike] {
-        assert!(
-            crates.iter().any(|package| package.kind == kind),
-            "no crate of the kind {kind:?}"
-        );
+        assert!(crates.iter().any(|package| package.kind == kind), "no crate of the kind {kind:?}");
     }
     for package in &crates {
-        assert!(
-            !package.what.is_empty(),
-            "{} is not described",
-            package.name
-        );
-        assert!(
-            package.version.starts_with(|c: char| c.is_ascii_digit()),
-            "{} is not pinned",
-            package.name
-        );
+        assert!(!package.what.is_empty(), "{} is not described", package.name);
+        assert!(package.version.starts_with(|c: char| c.is_ascii_digit()), "{} is not pinned", package.name);
     }
 }
 
@@ -87,24 +73,16 @@ fn a_record_without_verdict_or_sentence_is_refused() {
     assert!(record::parse(&entry("why = \"It deletes the lock of another.\"")).is_err());
     assert!(record::parse(&entry("verdict = \"true\"")).is_err());
     assert!(
-        record::parse(&entry(
-            "verdict = \"perhaps\"\nwhy = \"It deletes the lock of another.\""
-        ))
-        .is_err()
+        record::parse(&entry("verdict = \"perhaps\"\nwhy = \"It deletes the lock of another.\"")).is_err()
     );
-    let hollow = record::parse(&entry("verdict = \"true\"\nwhy = \"yes\""))
-        .expect("complete, though hollow");
+    let hollow = record::parse(&entry("verdict = \"true\"\nwhy = \"yes\"")).expect("complete, though hollow");
     assert!(!hollow[0].is_explained());
 }
 
 #[test]
 fn new_missing_and_moved_findings_are_told_apart() {
-    let at = |line| Place {
-        package: "a".into(),
-        path: "src/lib.rs".into(),
-        line,
-        rule: "get-then-del".into(),
-    };
+    let at =
+        |line| Place { package: "a".into(), path: "src/lib.rs".into(), line, rule: "get-then-del".into() };
     let difference = record::compare(&[at(1), at(2), at(2)], &[at(2), at(3)]);
     assert_eq!(difference.gone, [at(1), at(2)]);
     assert_eq!(difference.new, [at(3)]);
@@ -118,18 +96,10 @@ fn what_was_read_by_hand_speaks_of_the_pinned_versions() {
     for entry in &entries {
         let package = crates.iter().find(|package| package.name == entry.package);
         let version = package.map(|package| package.version.as_str());
-        assert_eq!(
-            version,
-            Some(entry.version.as_str()),
-            "{entry}: not the version of crates.toml"
-        );
+        assert_eq!(version, Some(entry.version.as_str()), "{entry}: not the version of crates.toml");
     }
     for package in crates.iter().filter(|package| package.kind == Kind::Lock) {
-        assert!(
-            entries.iter().any(|entry| entry.package == package.name),
-            "{} was not read",
-            package.name
-        );
+        assert!(entries.iter().any(|entry| entry.package == package.name), "{} was not read", package.name);
     }
 }
 
@@ -138,27 +108,11 @@ fn a_run_is_compared_with_what_was_read() {
     let text = "## a 1.0.0\n- sure · src/lib.rs:10 · get-then-del · It deletes.\n- sure · src/lib.rs:50 · \
         split-acquire · Two commands.\n- silent · src/lib.rs:20-30 · any · A cache.\n";
     let entries = expected::parse(text).expect("well-formed");
-    assert_eq!(
-        entries
-            .iter()
-            .filter(|entry| entry.grade == Grade::Sure)
-            .count(),
-        2
-    );
-    let at = |line, rule: &str| Place {
-        package: "a".into(),
-        path: "src/lib.rs".into(),
-        line,
-        rule: rule.into(),
-    };
-    let lines = expected::agreement(
-        &entries,
-        &[
-            at(11, "get-then-del"),
-            at(25, "lock-without-ttl"),
-            at(90, "r"),
-        ],
-    );
+    assert_eq!(entries.iter().filter(|entry| entry.grade == Grade::Sure).count(), 2);
+    let at =
+        |line, rule: &str| Place { package: "a".into(), path: "src/lib.rs".into(), line, rule: rule.into() };
+    let lines =
+        expected::agreement(&entries, &[at(11, "get-then-del"), at(25, "lock-without-ttl"), at(90, "r")]);
     assert_eq!(
         lines,
         [
@@ -168,10 +122,7 @@ fn a_run_is_compared_with_what_was_read() {
         ]
     );
     assert!(expected::parse("## a 1.0.0\n- sure · src/lib.rs · get-then-del · No line.").is_err());
-    assert!(
-        expected::parse("## a 1.0.0\n- certain · src/lib.rs:1 · get-then-del · No such grade.")
-            .is_err()
-    );
+    assert!(expected::parse("## a 1.0.0\n- certain · src/lib.rs:1 · get-then-del · No such grade.").is_err());
 }
 
 #[test]
@@ -193,36 +144,15 @@ fn findings_on_published_crates_are_the_recorded_ones() {
     print_verdicts(&recorded);
     let places: Vec<Place> = recorded.iter().map(Recorded::place).collect();
     let difference = record::compare(&places, &reported);
-    troubles.extend(
-        difference
-            .new
-            .iter()
-            .map(|place| format!("not recorded: {place}")),
-    );
-    troubles.extend(
-        difference
-            .gone
-            .iter()
-            .map(|place| format!("no longer reported: {place}")),
-    );
-    assert!(
-        troubles.is_empty(),
-        "{}\n{}",
-        troubles.len(),
-        troubles.join("\n")
-    );
+    troubles.extend(difference.new.iter().map(|place| format!("not recorded: {place}")));
+    troubles.extend(difference.gone.iter().map(|place| format!("no longer reported: {place}")));
+    assert!(troubles.is_empty(), "{}\n{}", troubles.len(), troubles.join("\n"));
 }
 
-fn findings(
-    package: &Pinned,
-    read: &[Expected],
-) -> Result<Vec<Finding>, Box<dyn std::error::Error>> {
+fn findings(package: &Pinned, read: &[Expected]) -> Result<Vec<Finding>, Box<dyn std::error::Error>> {
     let folder = fetch::sources(package)?;
     let of_this_crate = read.iter().filter(|entry| entry.package == package.name);
-    if let Some(fault) = of_this_crate
-        .filter_map(|entry| entry.fault(&folder))
-        .next()
-    {
+    if let Some(fault) = of_this_crate.filter_map(|entry| entry.fault(&folder)).next() {
         return Err(format!("expected.md names a place that does not exist: {fault}").into());
     }
     Ok(tool::check(&folder, LIMIT)?)
@@ -242,18 +172,11 @@ fn report(package: &Pinned, found: &[Finding], recorded: &[Recorded], reported: 
 
 /// Outside of `src/` a crate may well keep templates and deliberately broken code.
 fn is_unreadable_source(place: &Place) -> bool {
-    place.rule == "unreadable-input"
-        && place.path.starts_with("src/")
-        && place.path.ends_with(".rs")
+    place.rule == "unreadable-input" && place.path.starts_with("src/") && place.path.ends_with(".rs")
 }
 
 fn print_verdicts(recorded: &[Recorded]) {
-    let count = |verdict| {
-        recorded
-            .iter()
-            .filter(|entry| entry.verdict == verdict)
-            .count()
-    };
+    let count = |verdict| recorded.iter().filter(|entry| entry.verdict == verdict).count();
     let (right, wrong) = (count(Verdict::True), count(Verdict::False));
     println!("published crates: {right} recorded findings are true, {wrong} are false");
 }

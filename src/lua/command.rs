@@ -31,11 +31,7 @@ pub(super) fn commands(operands: &[Operand], facts: &Facts, span: Span) -> Vec<C
 pub(super) fn run(command: &Command, facts: &mut Facts) -> Value {
     let key = &command.key;
     let mine = |against: &Operand| {
-        Fact::Mine(OwnerGuard {
-            key: key.clone(),
-            against: against.clone(),
-            span: command.span,
-        })
+        Fact::Mine(OwnerGuard { key: key.clone(), against: against.clone(), span: command.span })
     };
     let free = || Fact::Free(key.clone());
     let arg = |n: usize| command.args.get(n).unwrap_or(&Operand::Unknown);
@@ -43,25 +39,13 @@ pub(super) fn run(command: &Command, facts: &mut Facts) -> Value {
         "GET" | "GETEX" | "JSON.GET" | "HGETALL" => stored(command, Vec::new(), vec![free()]),
         "HGET" | "ZSCORE" if identifies(arg(0)) => stored(command, vec![mine(arg(0))], Vec::new()),
         "HGET" | "HMGET" | "LINDEX" | "GETRANGE" => stored(command, Vec::new(), vec![free()]),
-        "HEXISTS" | "SISMEMBER" if identifies(arg(0)) => Value::Count {
-            one: vec![mine(arg(0))],
-            zero: Vec::new(),
-        },
-        "EXISTS" => Value::Count {
-            one: Vec::new(),
-            zero: vec![free()],
-        },
-        "SETNX" => Value::Count {
-            one: vec![mine(arg(0))],
-            zero: Vec::new(),
-        },
-        "HSETNX" => Value::Count {
-            one: vec![mine(arg(1))],
-            zero: Vec::new(),
-        },
-        "SET" if has_option(command, "NX") => {
-            stored_reply(command, None, vec![mine(arg(0))], Vec::new())
+        "HEXISTS" | "SISMEMBER" if identifies(arg(0)) => {
+            Value::Count { one: vec![mine(arg(0))], zero: Vec::new() }
         }
+        "EXISTS" => Value::Count { one: Vec::new(), zero: vec![free()] },
+        "SETNX" => Value::Count { one: vec![mine(arg(0))], zero: Vec::new() },
+        "HSETNX" => Value::Count { one: vec![mine(arg(1))], zero: Vec::new() },
+        "SET" if has_option(command, "NX") => stored_reply(command, None, vec![mine(arg(0))], Vec::new()),
         "SET" | "GETSET" => {
             facts.replace(key, Some(mine(arg(0))));
             Value::UNKNOWN
@@ -71,11 +55,7 @@ pub(super) fn run(command: &Command, facts: &mut Facts) -> Value {
             Value::UNKNOWN
         }
         "HSET" | "HMSET" | "HINCRBY" => {
-            let owner = command
-                .args
-                .iter()
-                .find(|a| identifies(a))
-                .unwrap_or(arg(1));
+            let owner = command.args.iter().find(|a| identifies(a)).unwrap_or(arg(1));
             let still_mine = facts.guard(key).is_some_and(|guard| guard.key == *key);
             if !still_mine {
                 facts.replace(key, Some(mine(owner)));
@@ -94,25 +74,10 @@ fn stored(command: &Command, present: Vec<Fact>, absent: Vec<Fact>) -> Value {
     stored_reply(command, Some(command.key.clone()), present, absent)
 }
 
-fn stored_reply(
-    command: &Command,
-    stored: Option<Operand>,
-    present: Vec<Fact>,
-    absent: Vec<Fact>,
-) -> Value {
-    Value::Reply(Reply {
-        present,
-        absent,
-        stored,
-        span: command.span,
-        name: None,
-    })
+fn stored_reply(command: &Command, stored: Option<Operand>, present: Vec<Fact>, absent: Vec<Fact>) -> Value {
+    Value::Reply(Reply { present, absent, stored, span: command.span, name: None })
 }
 
 fn has_option(command: &Command, option: &str) -> bool {
-    command
-        .args
-        .iter()
-        .skip(1)
-        .any(|a| matches!(a, Operand::Text(text) if text.eq_ignore_ascii_case(option)))
+    command.args.iter().skip(1).any(|a| matches!(a, Operand::Text(text) if text.eq_ignore_ascii_case(option)))
 }

@@ -13,9 +13,7 @@ pub(super) fn equal(left: &Value, right: &Value, span: Span) -> Condition {
         }
         (Value::Several(_), other) => equal(&left.clone().first(), other, span),
         (other, Value::Several(_)) => equal(other, &right.clone().first(), span),
-        (Value::Reply(reply), other) | (other, Value::Reply(reply)) => {
-            reply_equals(reply, other, span)
-        }
+        (Value::Reply(reply), other) | (other, Value::Reply(reply)) => reply_equals(reply, other, span),
         (Value::Count { one, zero }, Value::Operand(Operand::Number(n)))
         | (Value::Operand(Operand::Number(n)), Value::Count { one, zero }) => match n {
             1 => Condition::proves(one.clone(), zero.clone()),
@@ -40,18 +38,12 @@ pub(super) fn equal(left: &Value, right: &Value, span: Span) -> Condition {
 pub(super) fn ordered(operator: Operator, left: &Value, right: &Value) -> Condition {
     let (count, number, operator) = match (left, right) {
         (Value::Count { .. }, Value::Operand(Operand::Number(n))) => (left, *n, operator),
-        (Value::Operand(Operand::Number(n)), Value::Count { .. }) => {
-            (right, *n, mirrored(operator))
-        }
+        (Value::Operand(Operand::Number(n)), Value::Count { .. }) => (right, *n, mirrored(operator)),
         _ => return Condition::OPEN,
     };
     match (operator, number) {
-        (Operator::Greater, 0) | (Operator::GreaterOrEqual, 1) => {
-            equal(count, &one(), Span::default())
-        }
-        (Operator::Less, 1) | (Operator::LessOrEqual, 0) => {
-            equal(count, &one(), Span::default()).negated()
-        }
+        (Operator::Greater, 0) | (Operator::GreaterOrEqual, 1) => equal(count, &one(), Span::default()),
+        (Operator::Less, 1) | (Operator::LessOrEqual, 0) => equal(count, &one(), Span::default()).negated(),
         _ => Condition::OPEN,
     }
 }
@@ -82,11 +74,7 @@ fn reply_equals(reply: &Reply, other: &Value, span: Span) -> Condition {
                 && identifies(operand)
                 && operand != key
             {
-                yes.push(Fact::Mine(OwnerGuard {
-                    key: key.clone(),
-                    against: operand.clone(),
-                    span,
-                }));
+                yes.push(Fact::Mine(OwnerGuard { key: key.clone(), against: operand.clone(), span }));
             }
             Condition::proves(yes, Vec::new())
         }

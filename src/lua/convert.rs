@@ -4,8 +4,8 @@ use std::rc::Rc;
 
 use full_moon::LuaVersion;
 use full_moon::ast::{
-    self, BinOp, Call, Expression, Field, FunctionArgs, FunctionBody, Index, LastStmt, Parameter,
-    Prefix, Stmt, Suffix, UnOp, Var,
+    self, BinOp, Call, Expression, Field, FunctionArgs, FunctionBody, Index, LastStmt, Parameter, Prefix,
+    Stmt, Suffix, UnOp, Var,
 };
 use full_moon::node::Node;
 use full_moon::tokenizer::{StringLiteralQuoteType, Symbol, TokenReference, TokenType};
@@ -16,11 +16,8 @@ use crate::facts::Span;
 /// The statements of a text; with a problem, those that end before it.
 pub(super) fn parse(text: &str) -> (Block, Option<(Span, String)>) {
     let result = full_moon::parse_fallible(text, LuaVersion::lua51());
-    let problem = result
-        .errors()
-        .iter()
-        .map(|error| described(error, text))
-        .min_by_key(|(span, _)| span.start);
+    let problem =
+        result.errors().iter().map(|error| described(error, text)).min_by_key(|(span, _)| span.start);
     let limit = problem.as_ref().map_or(u32::MAX, |(span, _)| span.start);
     (block_before(result.ast().nodes(), limit), problem)
 }
@@ -32,10 +29,7 @@ fn described(error: &full_moon::Error, text: &str) -> (Span, String) {
     let end = (end.bytes() as u32).clamp(start, last);
     let what = error.error_message();
     let what = what.trim().trim_end_matches('.');
-    (
-        Span::new(start, end),
-        format!("the Lua script cannot be parsed: {what}"),
-    )
+    (Span::new(start, end), format!("the Lua script cannot be parsed: {what}"))
 }
 
 fn block(from: &ast::Block) -> Block {
@@ -44,18 +38,14 @@ fn block(from: &ast::Block) -> Block {
 
 fn block_before(from: &ast::Block, limit: u32) -> Block {
     let whole = |node: &dyn Node| limit == u32::MAX || span_of(node).end < limit;
-    let mut out: Block = from
-        .stmts()
-        .take_while(|s| whole(*s))
-        .filter_map(statement)
-        .collect();
+    let mut out: Block = from.stmts().take_while(|s| whole(*s)).filter_map(statement).collect();
     if let Some(last) = from.last_stmt()
         && whole(last)
     {
         match last {
-            LastStmt::Return(values) => out.push(Statement::Return(
-                values.returns().iter().map(expr).collect(),
-            )),
+            LastStmt::Return(values) => {
+                out.push(Statement::Return(values.returns().iter().map(expr).collect()))
+            }
             LastStmt::Break(_) => out.push(Statement::Break),
             _ => {}
         }
@@ -75,21 +65,11 @@ fn statement(from: &Stmt) -> Option<Statement> {
         },
         Stmt::FunctionCall(c) => Statement::Call(suffixed(c.prefix(), c.suffixes())),
         Stmt::Do(d) => Statement::Do(block(d.block())),
-        Stmt::While(w) => Statement::While {
-            condition: expr(w.condition()),
-            body: block(w.block()),
-        },
-        Stmt::Repeat(r) => Statement::Repeat {
-            body: block(r.block()),
-            until: expr(r.until()),
-        },
+        Stmt::While(w) => Statement::While { condition: expr(w.condition()), body: block(w.block()) },
+        Stmt::Repeat(r) => Statement::Repeat { body: block(r.block()), until: expr(r.until()) },
         Stmt::NumericFor(f) => Statement::NumericFor {
             name: text_of(f.index_variable()),
-            bounds: [Some(f.start()), Some(f.end()), f.step()]
-                .into_iter()
-                .flatten()
-                .map(expr)
-                .collect(),
+            bounds: [Some(f.start()), Some(f.end()), f.step()].into_iter().flatten().map(expr).collect(),
             body: block(f.block()),
         },
         Stmt::GenericFor(f) => Statement::GenericFor {
@@ -98,10 +78,9 @@ fn statement(from: &Stmt) -> Option<Statement> {
             body: block(f.block()),
         },
         Stmt::If(i) => conditional(i),
-        Stmt::LocalFunction(f) => Statement::LocalFunction {
-            name: text_of(f.name()),
-            function: function(f.body(), false),
-        },
+        Stmt::LocalFunction(f) => {
+            Statement::LocalFunction { name: text_of(f.name()), function: function(f.body(), false) }
+        }
         Stmt::FunctionDeclaration(f) => declaration(f),
         _ => return None,
     })
@@ -112,10 +91,7 @@ fn conditional(from: &ast::If) -> Statement {
     for arm in from.else_if().into_iter().flatten() {
         arms.push((expr(arm.condition()), block(arm.block())));
     }
-    Statement::If {
-        arms,
-        otherwise: from.else_block().map(block).unwrap_or_default(),
-    }
+    Statement::If { arms, otherwise: from.else_block().map(block).unwrap_or_default() }
 }
 
 /// `function a.b:c() … end`, as the assignment that it stands for.
@@ -123,45 +99,21 @@ fn declaration(from: &ast::FunctionDeclaration) -> Statement {
     let span = span_of(from.name());
     let mut names = from.name().names().iter().chain(from.name().method_name());
     let first = names.next().map(text_of).unwrap_or_default();
-    let start = Expr {
-        span,
-        kind: ExprKind::Name(first),
-    };
-    let target = names.fold(start, |base, name| {
-        index(
-            base,
-            Expr {
-                span,
-                kind: ExprKind::Text(text_of(name)),
-            },
-            span,
-        )
-    });
+    let start = Expr { span, kind: ExprKind::Name(first) };
+    let target =
+        names.fold(start, |base, name| index(base, Expr { span, kind: ExprKind::Text(text_of(name)) }, span));
     let method = from.name().method_name().is_some();
-    let value = Expr {
-        span: span_of(from),
-        kind: ExprKind::Function(function(from.body(), method)),
-    };
-    Statement::Assign {
-        targets: vec![target],
-        values: vec![value],
-    }
+    let value = Expr { span: span_of(from), kind: ExprKind::Function(function(from.body(), method)) };
+    Statement::Assign { targets: vec![target], values: vec![value] }
 }
 
 fn function(from: &FunctionBody, method: bool) -> Rc<Function> {
-    let mut params: Vec<String> = if method {
-        vec!["self".to_owned()]
-    } else {
-        Vec::new()
-    };
+    let mut params: Vec<String> = if method { vec!["self".to_owned()] } else { Vec::new() };
     params.extend(from.parameters().iter().map(|p| match p {
         Parameter::Name(name) => text_of(name),
         _ => "...".to_owned(),
     }));
-    Rc::new(Function {
-        params,
-        body: block(from.block()),
-    })
+    Rc::new(Function { params, body: block(from.block()) })
 }
 
 fn expr(from: &Expression) -> Expr {
@@ -170,61 +122,34 @@ fn expr(from: &Expression) -> Expr {
             let (left, right) = (expr(lhs), expr(rhs));
             let span = left.span.to(right.span);
             let (left, right) = (Box::new(left), Box::new(right));
-            return Expr {
-                span,
-                kind: ExprKind::Binary {
-                    operator: operator(binop),
-                    left,
-                    right,
-                },
-            };
+            return Expr { span, kind: ExprKind::Binary { operator: operator(binop), left, right } };
         }
         Expression::Parentheses { expression, .. } => expr(expression).kind,
-        Expression::UnaryOperator {
-            unop: UnOp::Not(_),
-            expression,
-        } => ExprKind::Not(Box::new(expr(expression))),
-        Expression::UnaryOperator {
-            unop: UnOp::Minus(_),
-            expression,
-        } => match expr(expression) {
-            Expr {
-                kind: ExprKind::Number(n),
-                ..
-            } => ExprKind::Number(n.wrapping_neg()),
+        Expression::UnaryOperator { unop: UnOp::Not(_), expression } => {
+            ExprKind::Not(Box::new(expr(expression)))
+        }
+        Expression::UnaryOperator { unop: UnOp::Minus(_), expression } => match expr(expression) {
+            Expr { kind: ExprKind::Number(n), .. } => ExprKind::Number(n.wrapping_neg()),
             other => ExprKind::Derived(Box::new(other)),
         },
-        Expression::UnaryOperator { expression, .. } => {
-            ExprKind::Derived(Box::new(expr(expression)))
-        }
+        Expression::UnaryOperator { expression, .. } => ExprKind::Derived(Box::new(expr(expression))),
         Expression::Function(f) => ExprKind::Function(function(f.body(), false)),
         Expression::FunctionCall(c) => return suffixed(c.prefix(), c.suffixes()),
         Expression::TableConstructor(t) => table(t),
-        Expression::Number(token) => text_of(token)
-            .parse()
-            .map_or(ExprKind::Unknown, ExprKind::Number),
+        Expression::Number(token) => text_of(token).parse().map_or(ExprKind::Unknown, ExprKind::Number),
         Expression::String(token) => ExprKind::Text(string_value(token)),
         Expression::Symbol(token) => symbol(token),
         Expression::Var(var) => return variable(var),
         _ => ExprKind::Unknown,
     };
-    Expr {
-        span: span_of(from),
-        kind,
-    }
+    Expr { span: span_of(from), kind }
 }
 
 fn symbol(token: &TokenReference) -> ExprKind {
     match token.token_type() {
-        TokenType::Symbol {
-            symbol: Symbol::True,
-        } => ExprKind::Boolean(true),
-        TokenType::Symbol {
-            symbol: Symbol::False,
-        } => ExprKind::Boolean(false),
-        TokenType::Symbol {
-            symbol: Symbol::Nil,
-        } => ExprKind::Nil,
+        TokenType::Symbol { symbol: Symbol::True } => ExprKind::Boolean(true),
+        TokenType::Symbol { symbol: Symbol::False } => ExprKind::Boolean(false),
+        TokenType::Symbol { symbol: Symbol::Nil } => ExprKind::Nil,
         _ => ExprKind::Unknown,
     }
 }
@@ -247,96 +172,52 @@ fn operator(from: &BinOp) -> Operator {
 fn variable(from: &Var) -> Expr {
     match from {
         Var::Expression(e) => suffixed(e.prefix(), e.suffixes()),
-        Var::Name(name) => Expr {
-            span: span_of(name),
-            kind: ExprKind::Name(text_of(name)),
-        },
-        _ => Expr {
-            span: span_of(from),
-            kind: ExprKind::Unknown,
-        },
+        Var::Name(name) => Expr { span: span_of(name), kind: ExprKind::Name(text_of(name)) },
+        _ => Expr { span: span_of(from), kind: ExprKind::Unknown },
     }
 }
 
 fn suffixed<'a>(prefix: &Prefix, suffixes: impl Iterator<Item = &'a Suffix>) -> Expr {
     let start = match prefix {
         Prefix::Expression(e) => expr(e),
-        Prefix::Name(name) => Expr {
-            span: span_of(name),
-            kind: ExprKind::Name(text_of(name)),
-        },
-        _ => Expr {
-            span: span_of(prefix),
-            kind: ExprKind::Unknown,
-        },
+        Prefix::Name(name) => Expr { span: span_of(name), kind: ExprKind::Name(text_of(name)) },
+        _ => Expr { span: span_of(prefix), kind: ExprKind::Unknown },
     };
     suffixes.fold(start, |base, suffix| {
         let span = base.span.to(span_of(suffix));
         match suffix {
             Suffix::Index(Index::Dot { name, .. }) => {
-                let name = Expr {
-                    span: span_of(name),
-                    kind: ExprKind::Text(text_of(name)),
-                };
+                let name = Expr { span: span_of(name), kind: ExprKind::Text(text_of(name)) };
                 index(base, name, span)
             }
-            Suffix::Index(Index::Brackets {
-                brackets,
-                expression,
-            }) => {
+            Suffix::Index(Index::Brackets { brackets, expression }) => {
                 // The parser's own range leaves the closing bracket out.
                 let span = span.to(span_of(brackets.tokens().1));
                 index(base, expr(expression), span)
             }
-            Suffix::Call(Call::AnonymousCall(args)) => Expr {
-                span,
-                kind: ExprKind::Call {
-                    callee: Box::new(base),
-                    args: arguments(args),
-                },
-            },
+            Suffix::Call(Call::AnonymousCall(args)) => {
+                Expr { span, kind: ExprKind::Call { callee: Box::new(base), args: arguments(args) } }
+            }
             Suffix::Call(Call::MethodCall(call)) => {
                 let (name, args) = (text_of(call.name()), arguments(call.args()));
-                Expr {
-                    span,
-                    kind: ExprKind::Method {
-                        receiver: Box::new(base),
-                        name,
-                        args,
-                    },
-                }
+                Expr { span, kind: ExprKind::Method { receiver: Box::new(base), name, args } }
             }
-            _ => Expr {
-                span,
-                kind: ExprKind::Derived(Box::new(base)),
-            },
+            _ => Expr { span, kind: ExprKind::Derived(Box::new(base)) },
         }
     })
 }
 
 fn index(base: Expr, index: Expr, span: Span) -> Expr {
-    Expr {
-        span,
-        kind: ExprKind::Index {
-            base: Box::new(base),
-            index: Box::new(index),
-        },
-    }
+    Expr { span, kind: ExprKind::Index { base: Box::new(base), index: Box::new(index) } }
 }
 
 fn arguments(from: &FunctionArgs) -> Vec<Expr> {
     match from {
         FunctionArgs::Parentheses { arguments, .. } => arguments.iter().map(expr).collect(),
         FunctionArgs::String(token) => {
-            vec![Expr {
-                span: span_of(token),
-                kind: ExprKind::Text(string_value(token)),
-            }]
+            vec![Expr { span: span_of(token), kind: ExprKind::Text(string_value(token)) }]
         }
-        FunctionArgs::TableConstructor(t) => vec![Expr {
-            span: span_of(t.as_ref()),
-            kind: table(t),
-        }],
+        FunctionArgs::TableConstructor(t) => vec![Expr { span: span_of(t.as_ref()), kind: table(t) }],
         _ => Vec::new(),
     }
 }
@@ -344,13 +225,9 @@ fn arguments(from: &FunctionArgs) -> Vec<Expr> {
 fn table(from: &ast::TableConstructor) -> ExprKind {
     let fields = from.fields().iter().filter_map(|field| match field {
         Field::ExpressionKey { key, value, .. } => Some((Some(expr(key)), expr(value))),
-        Field::NameKey { key, value, .. } => Some((
-            Some(Expr {
-                span: span_of(key),
-                kind: ExprKind::Text(text_of(key)),
-            }),
-            expr(value),
-        )),
+        Field::NameKey { key, value, .. } => {
+            Some((Some(Expr { span: span_of(key), kind: ExprKind::Text(text_of(key)) }), expr(value)))
+        }
         Field::NoKey(value) => Some((None, expr(value))),
         _ => None,
     });
@@ -364,12 +241,7 @@ fn text_of(token: &TokenReference) -> String {
 /// The value of a string literal; only the escapes that stand for themselves or for a line break are
 /// read, since no name of a command or option is written with others.
 fn string_value(token: &TokenReference) -> String {
-    let TokenType::StringLiteral {
-        literal,
-        quote_type,
-        ..
-    } = token.token_type()
-    else {
+    let TokenType::StringLiteral { literal, quote_type, .. } = token.token_type() else {
         return text_of(token);
     };
     if matches!(quote_type, StringLiteralQuoteType::Brackets) {

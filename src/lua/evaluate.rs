@@ -22,9 +22,7 @@ impl Walker<'_> {
         }
         let missing = match exprs.last().map(|e| &e.kind) {
             // A call may give more values than the text shows.
-            Some(ExprKind::Call { .. } | ExprKind::Method { .. } | ExprKind::Unknown) => {
-                Value::UNKNOWN
-            }
+            Some(ExprKind::Call { .. } | ExprKind::Method { .. } | ExprKind::Unknown) => Value::UNKNOWN,
             _ => Value::Nil,
         };
         while out.len() < wanted {
@@ -53,11 +51,7 @@ impl Walker<'_> {
                 let args = self.values(args, 0);
                 self.called(&callee, args, expr.span)
             }
-            ExprKind::Method {
-                receiver,
-                name,
-                args,
-            } => {
+            ExprKind::Method { receiver, name, args } => {
                 let receiver = self.eval(receiver).first();
                 let mut all = vec![receiver.clone()];
                 all.extend(self.values(args, 0));
@@ -67,11 +61,7 @@ impl Walker<'_> {
                 };
                 self.called(&callee, all, expr.span)
             }
-            ExprKind::Binary {
-                operator,
-                left,
-                right,
-            } => self.binary(*operator, left, right, expr.span),
+            ExprKind::Binary { operator, left, right } => self.binary(*operator, left, right, expr.span),
             ExprKind::Not(inner) => Value::Boolean(self.eval(inner).truth().negated()),
             ExprKind::Derived(inner) => {
                 self.eval(inner);
@@ -102,12 +92,7 @@ impl Walker<'_> {
     /// `a and b`, `a or b`: the second runs only where the first was true or was false.
     fn chained(&mut self, operator: Operator, first: Value, right: &Expr) -> Value {
         let test = first.truth();
-        let is_test = |value: &Value| {
-            matches!(
-                value,
-                Value::Boolean(_) | Value::Reply(_) | Value::Choice(_)
-            )
-        };
+        let is_test = |value: &Value| matches!(value, Value::Boolean(_) | Value::Reply(_) | Value::Choice(_));
         if operator == Operator::And {
             let second = self.eval_where(&test.yes, right).first();
             if is_test(&first) || is_test(&second) {
@@ -157,11 +142,7 @@ impl Walker<'_> {
     fn element(&self, table: &str, key: &Value, written: Span) -> Value {
         let index = match key.operand() {
             Operand::Local(name) => name,
-            _ => self
-                .text
-                .get(written.start as usize..written.end as usize)
-                .unwrap_or("?")
-                .to_owned(),
+            _ => self.text.get(written.start as usize..written.end as usize).unwrap_or("?").to_owned(),
         };
         Value::Operand(Operand::Local(format!("{table}[{index}]")))
     }
@@ -221,9 +202,7 @@ impl Walker<'_> {
             Builtin::Unpack => match first {
                 Value::Keys => Value::Operand(Operand::Local("KEYS[*]".to_owned())),
                 Value::Args => Value::Operand(Operand::Local("ARGV[*]".to_owned())),
-                Value::Table(fields) => {
-                    Value::Several(fields.iter().map(|(_, v)| v.clone()).collect())
-                }
+                Value::Table(fields) => Value::Several(fields.iter().map(|(_, v)| v.clone()).collect()),
                 reply @ Value::Reply(_) => Value::Several(vec![reply.clone(), reply]),
                 _ => Value::UNKNOWN,
             },
@@ -290,11 +269,7 @@ fn found(value: &Value, what: Option<&Value>, span: Span) -> Value {
     if !identifies(&against) {
         return Value::UNKNOWN;
     }
-    let mine = Fact::Mine(OwnerGuard {
-        key: key.clone(),
-        against,
-        span,
-    });
+    let mine = Fact::Mine(OwnerGuard { key: key.clone(), against, span });
     let mut place = reply.clone();
     place.present = vec![mine];
     place.absent = Vec::new();

@@ -13,17 +13,9 @@ const DEEPEST: usize = 200;
 /// The depth that parsing the text will reach, or why it must not be parsed.
 pub(super) fn depth(text: &str) -> Result<usize, (Span, String)> {
     if text.len() > LONGEST {
-        return Err((
-            Span::new(0, 0),
-            "the script is longer than 1 MiB".to_owned(),
-        ));
+        return Err((Span::new(0, 0), "the script is longer than 1 MiB".to_owned()));
     }
-    let mut levels = Levels {
-        open: vec![0],
-        total: 0,
-        deepest: 0,
-        after_value: false,
-    };
+    let mut levels = Levels { open: vec![0], total: 0, deepest: 0, after_value: false };
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
@@ -31,10 +23,7 @@ pub(super) fn depth(text: &str) -> Result<usize, (Span, String)> {
         at = levels.step(bytes, at);
         if levels.total > DEEPEST {
             let place = Span::new(start as u32, start as u32);
-            return Err((
-                place,
-                format!("the script nests deeper than {DEEPEST} levels"),
-            ));
+            return Err((place, format!("the script nests deeper than {DEEPEST} levels")));
         }
     }
     Ok(levels.deepest)
@@ -73,11 +62,8 @@ impl Levels {
                 return self.operator(at + 1);
             }
             byte if byte.is_ascii_alphanumeric() || byte == b'_' => {
-                let end = at
-                    + bytes[at..]
-                        .iter()
-                        .take_while(|b| b.is_ascii_alphanumeric() || **b == b'_')
-                        .count();
+                let end =
+                    at + bytes[at..].iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
                 self.word(&bytes[at..end]);
                 return end;
             }
@@ -93,9 +79,7 @@ impl Levels {
             b"and" | b"or" | b"not" => {
                 self.operator(0);
             }
-            b"local" | b"return" | b"then" | b"else" | b"elseif" | b"while" | b"for" => {
-                self.reset()
-            }
+            b"local" | b"return" | b"then" | b"else" | b"elseif" | b"while" | b"for" => self.reset(),
             _ => {
                 if self.after_value {
                     self.reset();
@@ -171,10 +155,7 @@ fn after_comment(bytes: &[u8], at: usize) -> usize {
     {
         return end;
     }
-    bytes[at..]
-        .iter()
-        .position(|b| *b == b'\n')
-        .map_or(bytes.len(), |n| at + n)
+    bytes[at..].iter().position(|b| *b == b'\n').map_or(bytes.len(), |n| at + n)
 }
 
 /// The end of a long bracket `[==[ … ]==]` that starts at `at`, if one does.
@@ -205,28 +186,10 @@ mod tests {
 
     #[test]
     fn too_deep_is_refused() {
-        for text in [
-            "(",
-            "{",
-            "not ",
-            "a..",
-            "- ",
-            "do ",
-            "if x then ",
-            ".b",
-            "[1]",
-            "('x')",
-            ":f{}",
-        ] {
+        for text in ["(", "{", "not ", "a..", "- ", "do ", "if x then ", ".b", "[1]", "('x')", ":f{}"] {
             assert!(depth(&text.repeat(300)).is_err(), "{text}");
         }
-        for text in [
-            "x = 1 ",
-            "f(a, b) ",
-            "a.b.c 'x' ",
-            "x = a .. b\n",
-            "if a == b then c() end ",
-        ] {
+        for text in ["x = 1 ", "f(a, b) ", "a.b.c 'x' ", "x = a .. b\n", "if a == b then c() end "] {
             assert!(depth(&text.repeat(300)).is_ok(), "{text}");
         }
         assert!(depth(&" ".repeat((1 << 20) + 1)).is_err());
@@ -234,18 +197,7 @@ mod tests {
 
     #[test]
     fn unbalanced_texts_end() {
-        for text in [
-            "end end )",
-            "'abc",
-            "[==[ abc",
-            "--[[ abc",
-            "\"a\\",
-            "[",
-            "]]",
-            "é(",
-            "[=",
-            "--[=",
-        ] {
+        for text in ["end end )", "'abc", "[==[ abc", "--[[ abc", "\"a\\", "[", "]]", "é(", "[=", "--[="] {
             assert!(depth(text).is_ok(), "{text}");
         }
     }

@@ -261,11 +261,8 @@ fn function_libraries_give_a_script_for_each_function() {
          redis.register_function('drop', function(keys) return redis.call('DEL', prefix .. keys[1]) end)",
     );
     assert_eq!(file.problem, None);
-    let read: Vec<_> = file
-        .scripts
-        .iter()
-        .map(|s| (s.function.as_deref().unwrap_or(""), outline(s)))
-        .collect();
+    let read: Vec<_> =
+        file.scripts.iter().map(|s| (s.function.as_deref().unwrap_or(""), outline(s))).collect();
     assert_eq!(
         read,
         [
@@ -278,13 +275,10 @@ fn function_libraries_give_a_script_for_each_function() {
 
 #[test]
 fn spans_are_the_calls_and_the_comparison() {
-    let text =
-        "#!lua é\nif redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end";
+    let text = "#!lua é\nif redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end";
     let file = parse(text);
     let slice = |span: crate::facts::Span| &text[span.start as usize..span.end as usize];
-    let [_, delete]: &[Command] = &file.scripts[0].commands else {
-        panic!("two commands")
-    };
+    let [_, delete]: &[Command] = &file.scripts[0].commands else { panic!("two commands") };
     assert_eq!(slice(delete.span), "redis.call('DEL', KEYS[1])");
     let guard = delete.guard.as_ref().expect("a guard");
     assert_eq!(slice(guard.span), "redis.call('GET', KEYS[1]) == ARGV[1]");
@@ -307,8 +301,7 @@ fn a_guard_that_cannot_be_read_hides_what_it_guards() {
 
 #[test]
 fn any_input_ends_without_a_panic() {
-    let nested =
-        |open: &str, close: &str, n: usize| format!("x = {}1{}", open.repeat(n), close.repeat(n));
+    let nested = |open: &str, close: &str, n: usize| format!("x = {}1{}", open.repeat(n), close.repeat(n));
     let mut texts: Vec<String> = [
         "",
         "'",
@@ -349,8 +342,7 @@ fn any_input_ends_without_a_panic() {
         texts.push(format!("x = {}1", "1 .. ".repeat(n)));
         texts.push(format!("x = a{}", ".b[1]()".repeat(n)));
     }
-    let script =
-        "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end";
+    let script = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end";
     texts.extend((0..script.len()).map(|end| script[..end].to_owned()));
     for text in texts {
         parse(&text);
@@ -359,18 +351,11 @@ fn any_input_ends_without_a_panic() {
 
 #[test]
 fn hostile_scripts_end_soon() {
-    let doubling: String = (0..30)
-        .map(|n| format!("local function f{} () f{n}() f{n}() end\n", n + 1))
-        .collect();
+    let doubling: String =
+        (0..30).map(|n| format!("local function f{} () f{n}() f{n}() end\n", n + 1)).collect();
     let branches = "if ARGV[1] then a = 1 else b = 2 end\n".repeat(20_000);
-    let writes: String = (0..20_000)
-        .map(|n| format!("redis.call('SET', 'k{n}', ARGV[1])\n"))
-        .collect();
-    for text in [
-        format!("local function f0() end\n{doubling} f30()"),
-        branches,
-        writes,
-    ] {
+    let writes: String = (0..20_000).map(|n| format!("redis.call('SET', 'k{n}', ARGV[1])\n")).collect();
+    for text in [format!("local function f0() end\n{doubling} f30()"), branches, writes] {
         parse(&text);
     }
 }

@@ -8,42 +8,16 @@ pub(super) type Block = Vec<Statement>;
 
 #[derive(Debug)]
 pub(super) enum Statement {
-    Local {
-        names: Vec<String>,
-        values: Vec<Expr>,
-    },
-    Assign {
-        targets: Vec<Expr>,
-        values: Vec<Expr>,
-    },
+    Local { names: Vec<String>, values: Vec<Expr> },
+    Assign { targets: Vec<Expr>, values: Vec<Expr> },
     Call(Expr),
     Do(Block),
-    While {
-        condition: Expr,
-        body: Block,
-    },
-    Repeat {
-        body: Block,
-        until: Expr,
-    },
-    NumericFor {
-        name: String,
-        bounds: Vec<Expr>,
-        body: Block,
-    },
-    GenericFor {
-        names: Vec<String>,
-        values: Vec<Expr>,
-        body: Block,
-    },
-    If {
-        arms: Vec<(Expr, Block)>,
-        otherwise: Block,
-    },
-    LocalFunction {
-        name: String,
-        function: Rc<Function>,
-    },
+    While { condition: Expr, body: Block },
+    Repeat { body: Block, until: Expr },
+    NumericFor { name: String, bounds: Vec<Expr>, body: Block },
+    GenericFor { names: Vec<String>, values: Vec<Expr>, body: Block },
+    If { arms: Vec<(Expr, Block)>, otherwise: Block },
+    LocalFunction { name: String, function: Rc<Function> },
     Return(Vec<Expr>),
     Break,
 }

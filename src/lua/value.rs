@@ -94,16 +94,12 @@ impl Facts {
             Fact::Free(_) => None,
         });
         let last = guards.next()?;
-        let exact = std::iter::once(last)
-            .chain(guards)
-            .find(|guard| guard.key == *key);
+        let exact = std::iter::once(last).chain(guards).find(|guard| guard.key == *key);
         Some(exact.unwrap_or(last).clone())
     }
 
     pub(super) fn is_free(&self, key: &Operand) -> bool {
-        self.list()
-            .iter()
-            .any(|fact| matches!(fact, Fact::Free(k) if k == key))
+        self.list().iter().any(|fact| matches!(fact, Fact::Free(k) if k == key))
     }
 
     pub(super) fn list(&self) -> &[Fact] {
@@ -122,51 +118,30 @@ pub(super) struct Condition {
 }
 
 impl Condition {
-    pub(super) const OPEN: Condition = Condition {
-        yes: Facts::NONE,
-        no: Facts::NONE,
-    };
+    pub(super) const OPEN: Condition = Condition { yes: Facts::NONE, no: Facts::NONE };
 
     pub(super) const fn constant(value: bool) -> Self {
         if value {
-            Self {
-                yes: Facts::NONE,
-                no: Facts::Never,
-            }
+            Self { yes: Facts::NONE, no: Facts::Never }
         } else {
-            Self {
-                yes: Facts::Never,
-                no: Facts::NONE,
-            }
+            Self { yes: Facts::Never, no: Facts::NONE }
         }
     }
 
     pub(super) fn proves(yes: Vec<Fact>, no: Vec<Fact>) -> Self {
-        Self {
-            yes: Facts::Known(yes),
-            no: Facts::Known(no),
-        }
+        Self { yes: Facts::Known(yes), no: Facts::Known(no) }
     }
 
     pub(super) fn negated(self) -> Self {
-        Self {
-            yes: self.no,
-            no: self.yes,
-        }
+        Self { yes: self.no, no: self.yes }
     }
 
     pub(super) fn and(&self, other: &Condition) -> Self {
-        Self {
-            yes: self.yes.and(&other.yes),
-            no: self.no.or(&self.yes.and(&other.no)),
-        }
+        Self { yes: self.yes.and(&other.yes), no: self.no.or(&self.yes.and(&other.no)) }
     }
 
     pub(super) fn or(&self, other: &Condition) -> Self {
-        self.clone()
-            .negated()
-            .and(&other.clone().negated())
-            .negated()
+        self.clone().negated().and(&other.clone().negated()).negated()
     }
 }
 
@@ -270,9 +245,7 @@ impl Value {
     pub(super) fn operand(&self) -> Operand {
         match self {
             Value::Operand(operand) => operand.clone(),
-            Value::Reply(Reply {
-                name: Some(name), ..
-            }) => Operand::Local(name.clone()),
+            Value::Reply(Reply { name: Some(name), .. }) => Operand::Local(name.clone()),
             Value::Several(all) => all.first().map_or(Operand::Unknown, Value::operand),
             _ => Operand::Unknown,
         }
@@ -290,28 +263,16 @@ impl Value {
         let mut flat = Vec::new();
         for (facts, value) in all {
             match value {
-                Value::Choice(inner) => {
-                    flat.extend(inner.into_iter().map(|(f, v)| (facts.and(&f), v)))
-                }
+                Value::Choice(inner) => flat.extend(inner.into_iter().map(|(f, v)| (facts.and(&f), v))),
                 other => flat.push((facts, other)),
             }
         }
-        if flat.len() > MOST_CHOICES {
-            Value::UNKNOWN
-        } else {
-            Value::Choice(flat)
-        }
+        if flat.len() > MOST_CHOICES { Value::UNKNOWN } else { Value::Choice(flat) }
     }
 }
 
-pub(super) fn over_choices(
-    all: &[(Facts, Value)],
-    test: impl Fn(&Value) -> Condition,
-) -> Condition {
-    let mut sum = Condition {
-        yes: Facts::Never,
-        no: Facts::Never,
-    };
+pub(super) fn over_choices(all: &[(Facts, Value)], test: impl Fn(&Value) -> Condition) -> Condition {
+    let mut sum = Condition { yes: Facts::Never, no: Facts::Never };
     for (facts, value) in all {
         let one = test(value);
         sum.yes = sum.yes.or(&facts.and(&one.yes));
@@ -338,9 +299,5 @@ pub(super) fn joined(parts: impl IntoIterator<Item = Operand>) -> Operand {
             other => flat.push(other),
         }
     }
-    if flat.len() > MOST_PARTS {
-        Operand::Unknown
-    } else {
-        Operand::Joined(flat)
-    }
+    if flat.len() > MOST_PARTS { Operand::Unknown } else { Operand::Joined(flat) }
 }

@@ -98,15 +98,9 @@ impl<'t> Walker<'t> {
             }),
             Statement::NumericFor { name, bounds, body } => {
                 self.values(bounds, 0);
-                self.repeated(body, |walker| {
-                    walker.loop_body(&[(name, Value::UNKNOWN)], body)
-                });
+                self.repeated(body, |walker| walker.loop_body(&[(name, Value::UNKNOWN)], body));
             }
-            Statement::GenericFor {
-                names,
-                values,
-                body,
-            } => {
+            Statement::GenericFor { names, values, body } => {
                 let values = self.values(values, 1);
                 let bound = self.loop_values(names, values.first());
                 self.repeated(body, |walker| walker.loop_body(&bound, body));
@@ -118,11 +112,7 @@ impl<'t> Walker<'t> {
             }
             Statement::Return(values) => {
                 let mut values = self.values(values, 0);
-                let value = if values.len() == 1 {
-                    values.swap_remove(0)
-                } else {
-                    Value::Several(values)
-                };
+                let value = if values.len() == 1 { values.swap_remove(0) } else { Value::Several(values) };
                 let facts = std::mem::replace(&mut self.facts, Facts::Never);
                 if let Some(returns) = self.returns.last_mut() {
                     returns.push((facts, value));
@@ -133,10 +123,7 @@ impl<'t> Walker<'t> {
     }
 
     pub(super) fn closure(&self, function: &Rc<Function>) -> Value {
-        Value::Function(Closure {
-            function: Rc::clone(function),
-            scopes: self.scopes.len(),
-        })
+        Value::Function(Closure { function: Rc::clone(function), scopes: self.scopes.len() })
     }
 
     fn conditional(&mut self, arms: &[(Expr, Block)], otherwise: &Block) {
@@ -151,10 +138,7 @@ impl<'t> Walker<'t> {
             let reached = self.facts.clone();
             self.facts = reached.and(&condition.yes);
             self.block(body);
-            ends.push((
-                std::mem::replace(&mut self.facts, reached.and(&condition.no)),
-                before,
-            ));
+            ends.push((std::mem::replace(&mut self.facts, reached.and(&condition.no)), before));
             if let Some(end) = ends.last_mut() {
                 std::mem::swap(&mut end.1, &mut self.scopes);
             }
@@ -162,38 +146,26 @@ impl<'t> Walker<'t> {
         self.block(otherwise);
         ends.push((self.facts.clone(), std::mem::take(&mut self.scopes)));
         self.scopes = self.merged(&ends);
-        self.facts = ends
-            .iter()
-            .fold(Facts::Never, |sum, (facts, _)| sum.or(facts));
+        self.facts = ends.iter().fold(Facts::Never, |sum, (facts, _)| sum.or(facts));
     }
 
     /// The scopes after branches that end in these.
     fn merged(&mut self, ends: &[(Facts, Vec<Scope>)]) -> Vec<Scope> {
         let mut live = ends.iter().filter(|(facts, _)| *facts != Facts::Never);
         let Some((_, first)) = live.next() else {
-            return ends
-                .last()
-                .map(|(_, scopes)| scopes.clone())
-                .unwrap_or_default();
+            return ends.last().map(|(_, scopes)| scopes.clone()).unwrap_or_default();
         };
         let mut out = first.clone();
         if live.next().is_none() {
             return out;
         }
         for (at, scope) in out.iter_mut().enumerate() {
-            let names: BTreeSet<&String> = ends
-                .iter()
-                .filter_map(|e| e.1.get(at))
-                .flat_map(|s| s.keys())
-                .collect();
+            let names: BTreeSet<&String> =
+                ends.iter().filter_map(|e| e.1.get(at)).flat_map(|s| s.keys()).collect();
             self.steps = self.steps.saturating_sub(names.len());
             for name in names {
                 let choices = ends.iter().map(|(facts, scopes)| {
-                    let value = scopes
-                        .get(at)
-                        .and_then(|s| s.get(name))
-                        .cloned()
-                        .unwrap_or(Value::Nil);
+                    let value = scopes.get(at).and_then(|s| s.get(name)).cloned().unwrap_or(Value::Nil);
                     (facts.clone(), value)
                 });
                 scope.insert(name.clone(), Value::choice(choices.collect()));
@@ -224,43 +196,25 @@ impl<'t> Walker<'t> {
     }
 
     /// The values of the names of `for i, key in ipairs(KEYS)`.
-    fn loop_values<'n>(
-        &mut self,
-        names: &'n [String],
-        over: Option<&Value>,
-    ) -> Vec<(&'n String, Value)> {
+    fn loop_values<'n>(&mut self, names: &'n [String], over: Option<&Value>) -> Vec<(&'n String, Value)> {
         let element = match over {
             Some(Value::Keys) => Some("KEYS"),
             Some(Value::Args) => Some("ARGV"),
             _ => None,
         };
-        let counter = names
-            .first()
-            .map(|name| self.unique(name))
-            .unwrap_or_default();
-        let values = names
-            .iter()
-            .enumerate()
-            .map(|(at, name)| match (at, element) {
-                (0, _) => (name, Value::Operand(Operand::Local(counter.clone()))),
-                (1, Some(table)) => (
-                    name,
-                    Value::Operand(Operand::Local(format!("{table}[{counter}]"))),
-                ),
-                _ => (name, Value::UNKNOWN),
-            });
+        let counter = names.first().map(|name| self.unique(name)).unwrap_or_default();
+        let values = names.iter().enumerate().map(|(at, name)| match (at, element) {
+            (0, _) => (name, Value::Operand(Operand::Local(counter.clone()))),
+            (1, Some(table)) => (name, Value::Operand(Operand::Local(format!("{table}[{counter}]")))),
+            _ => (name, Value::UNKNOWN),
+        });
         values.collect()
     }
 
     fn forget(&mut self, names: &BTreeSet<String>) {
         for name in names {
             let unique = self.unique(name);
-            if let Some(scope) = self
-                .scopes
-                .iter_mut()
-                .rev()
-                .find(|scope| scope.contains_key(name))
-            {
+            if let Some(scope) = self.scopes.iter_mut().rev().find(|scope| scope.contains_key(name)) {
                 scope.insert(name.clone(), Value::Operand(Operand::Local(unique)));
             }
         }
@@ -269,11 +223,7 @@ impl<'t> Walker<'t> {
     fn unique(&mut self, name: &str) -> String {
         let count = self.names.entry(name.to_owned()).or_default();
         *count += 1;
-        if *count == 1 {
-            name.to_owned()
-        } else {
-            format!("{name}#{count}")
-        }
+        if *count == 1 { name.to_owned() } else { format!("{name}#{count}") }
     }
 
     pub(super) fn bind(&mut self, name: &str, value: Value) {
@@ -303,11 +253,7 @@ impl<'t> Walker<'t> {
         match &target.kind {
             ExprKind::Name(name) => {
                 let value = self.named(name, value);
-                let holder = self
-                    .scopes
-                    .iter()
-                    .rposition(|scope| scope.contains_key(name))
-                    .unwrap_or(0);
+                let holder = self.scopes.iter().rposition(|scope| scope.contains_key(name)).unwrap_or(0);
                 if let Some(scope) = self.scopes.get_mut(holder) {
                     scope.insert(name.clone(), value);
                 }
@@ -330,11 +276,7 @@ impl<'t> Walker<'t> {
     }
 
     pub(super) fn lookup(&self, name: &str) -> Option<Value> {
-        self.scopes
-            .iter()
-            .rev()
-            .find_map(|scope| scope.get(name))
-            .cloned()
+        self.scopes.iter().rev().find_map(|scope| scope.get(name)).cloned()
     }
 
     /// Runs one of the script's own functions at this point.
@@ -352,9 +294,7 @@ impl<'t> Walker<'t> {
         self.block(&closure.function.body);
         let mut returns = self.returns.pop().unwrap_or_default();
         returns.push((self.facts.clone(), Value::Nil));
-        self.facts = returns
-            .iter()
-            .fold(Facts::Never, |sum, (facts, _)| sum.or(facts));
+        self.facts = returns.iter().fold(Facts::Never, |sum, (facts, _)| sum.or(facts));
         self.scopes.truncate(closure.scopes);
         self.scopes.extend(hidden);
         Value::choice(returns)

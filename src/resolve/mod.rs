@@ -1,9 +1,73 @@
 //! Resolution without a compiler: from the facts of all files to operations on stores, and from these to
 //! the inventory that rules read.
 
+mod assemble;
 mod evaluate;
 mod models;
 mod order;
 mod program;
 mod trace;
 mod value;
+
+use crate::facts::FileId;
+use crate::facts::sql::Dialect;
+use crate::locks::Inventory;
+
+use assemble::KeyTable;
+use evaluate::Evaluator;
+use program::Program;
+
+pub use evaluate::Texts;
+pub use program::SourceUnit;
+
+/// A package of the run, as its manifest tells.
+#[derive(Debug, Clone, Default)]
+pub struct Package {
+    pub name: String,
+    /// The folder, with a `/` at the end; empty for the folder that the tool runs in.
+    pub root: String,
+    pub dependencies: Vec<PackageDependency>,
+    /// The dialect that the manifest shows, such as by the features of `sqlx`.
+    pub dialect: Option<Dialect>,
+}
+
+#[derive(Debug, Clone)]
+pub struct PackageDependency {
+    pub package: String,
+    pub features: Vec<String>,
+}
+
+/// Texts of included files, by path.
+pub struct IncludedTexts {
+    by_path: std::collections::BTreeMap<String, (FileId, std::rc::Rc<str>)>,
+}
+
+impl IncludedTexts {
+    pub fn new<'t>(files: impl Iterator<Item = (&'t str, FileId, &'t str)>) -> Self {
+        Self { by_path: files.map(|(path, file, text)| (path.to_owned(), (file, text.into()))).collect() }
+    }
+}
+
+impl Texts for IncludedTexts {
+    fn text(&self, path: &str) -> Option<(FileId, std::rc::Rc<str>)> {
+        self.by_path.get(path).cloned()
+    }
+}
+
+/// Resolves the Rust files of a run, and fills in what they say about locks.
+pub fn resolve(units: &[SourceUnit<'_>], texts: &dyn Texts, packages: &[Package]) -> Inventory {
+    let program = Program::new(units);
+    let order = order::callees_first(&program);
+    let roots: Vec<String> = packages.iter().map(|package| package.root.clone()).collect();
+    let mut evaluator = Evaluator::new(&program, texts, &roots);
+    for &function in &order {
+        evaluator.run(function);
+    }
+    let mut table = KeyTable::default();
+    let sequences = assemble::sequences(&evaluator, &order, &mut table);
+    let keys = assemble::weigh(table.names(), &sequences);
+    let clock_flows = assemble::clock_flows(&evaluator, &order, &mut table, &keys, &sequences);
+    let binaries = assemble::binaries(&evaluator, packages, &keys, &sequences);
+    let statements = assemble::statements(&evaluator, &order, packages);
+    Inventory { keys, sequences, clock_flows, binaries, statements, ..Inventory::default() }
+}

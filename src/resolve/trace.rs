@@ -77,6 +77,8 @@ pub struct Context {
     pub in_drop: bool,
     /// Behind a `sleep`, on the same path.
     pub after_sleep: bool,
+    /// In a closure that a `transaction(…)` call runs.
+    pub in_transaction: bool,
 }
 
 /// What becomes of an operation's reply.
@@ -90,6 +92,8 @@ pub struct Uses {
     pub returned: bool,
     /// It was handed to code that is not followed.
     pub passed: bool,
+    /// The connection was asked for the count afterwards.
+    pub count_read: bool,
 }
 
 #[derive(Debug, Clone)]

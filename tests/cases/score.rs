@@ -42,13 +42,7 @@ pub(crate) struct Wanted {
 
 impl fmt::Display for Wanted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}:{} {}",
-            self.file.as_deref().unwrap_or("?"),
-            self.line.unwrap_or(0),
-            self.rule
-        )
+        write!(f, "{}:{} {}", self.file.as_deref().unwrap_or("?"), self.line.unwrap_or(0), self.rule)
     }
 }
 
@@ -66,9 +60,7 @@ impl Wanted {
         if same_file && (line.saturating_sub(1)..=last + 1).contains(&finding.line()) {
             return true;
         }
-        self.or_at
-            .iter()
-            .any(|place| is_near(place, here, finding.line()))
+        self.or_at.iter().any(|place| is_near(place, here, finding.line()))
             || self.is_met_by_related(finding, line)
     }
 
@@ -86,9 +78,9 @@ fn plain(path: &str) -> &str {
 }
 
 fn is_near(place: &str, path: &str, line: usize) -> bool {
-    place.rsplit_once(':').is_some_and(|(file, at)| {
-        file == path && at.parse::<usize>().is_ok_and(|at| at.abs_diff(line) <= 1)
-    })
+    place
+        .rsplit_once(':')
+        .is_some_and(|(file, at)| file == path && at.parse::<usize>().is_ok_and(|at| at.abs_diff(line) <= 1))
 }
 
 /// What one case gave.
@@ -112,12 +104,7 @@ pub(crate) fn score(expected: &Expectations, reported: &[Finding]) -> Scored {
             None => scored.missed.push(wanted.clone()),
         }
     }
-    left.retain(|finding| {
-        !expected
-            .allowed
-            .iter()
-            .any(|allowed| allowed.is_met_by(finding))
-    });
+    left.retain(|finding| !expected.allowed.iter().any(|allowed| allowed.is_met_by(finding)));
     scored.extra = left;
     scored
 }
@@ -167,11 +154,7 @@ impl fmt::Display for Tally {
 }
 
 fn share(part: usize, rest: usize) -> f64 {
-    if part + rest == 0 {
-        1.0
-    } else {
-        part as f64 / (part + rest) as f64
-    }
+    if part + rest == 0 { 1.0 } else { part as f64 / (part + rest) as f64 }
 }
 
 #[cfg(test)]
@@ -215,21 +198,9 @@ mod tests {
         assert_eq!(one("get-then-del", "src/free.lua", 4), (1, 0, 0));
         assert_eq!(one("get-then-del", "src/free.lua", 5), (0, 1, 1));
         let related = r#"{"path": "src/a.rs", "span": {"start": {"line": 10}}}"#;
-        assert_eq!(
-            tally(&format!(
-                "[{}]",
-                finding("get-then-del", "src/b.rs", 1, related)
-            )),
-            (1, 0, 0)
-        );
+        assert_eq!(tally(&format!("[{}]", finding("get-then-del", "src/b.rs", 1, related))), (1, 0, 0));
         let off_by_one = related.replace("10", "11");
-        assert_eq!(
-            tally(&format!(
-                "[{}]",
-                finding("get-then-del", "src/b.rs", 1, &off_by_one)
-            )),
-            (0, 1, 1)
-        );
+        assert_eq!(tally(&format!("[{}]", finding("get-then-del", "src/b.rs", 1, &off_by_one))), (0, 1, 1));
     }
 
     #[test]
@@ -243,11 +214,7 @@ mod tests {
     fn rates_of_nothing_are_full() {
         let none = Tally::default();
         assert_eq!((none.precision(), none.recall()), (1.0, 1.0));
-        let some = Tally {
-            hits: 3,
-            missed: 2,
-            extra: 1,
-        };
+        let some = Tally { hits: 3, missed: 2, extra: 1 };
         assert_eq!((some.precision(), some.recall()), (0.75, 0.6));
     }
 }

@@ -35,11 +35,7 @@ pub(crate) struct Expected {
 
 impl fmt::Display for Expected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} {}:{} {}",
-            self.package, self.path, self.first, self.rule
-        )
+        write!(f, "{} {}:{} {}", self.package, self.path, self.first, self.rule)
     }
 }
 
@@ -55,9 +51,7 @@ impl Expected {
     pub(crate) fn fault(&self, folder: &Path) -> Option<String> {
         match std::fs::read_to_string(folder.join(&self.path)) {
             Err(err) => Some(format!("{self}: {err}")),
-            Ok(text) if text.lines().count() < self.first => {
-                Some(format!("{self}: the file is shorter"))
-            }
+            Ok(text) if text.lines().count() < self.first => Some(format!("{self}: the file is shorter")),
             Ok(_) => None,
         }
     }
@@ -70,14 +64,9 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Expected>, String> {
     for line in text.lines() {
         if let Some(heading) = line.strip_prefix("## ") {
             crate_of_section = heading.split_once(' ');
-        } else if let Some(entry) = line
-            .strip_prefix("- ")
-            .filter(|entry| entry.contains(" · "))
-        {
+        } else if let Some(entry) = line.strip_prefix("- ").filter(|entry| entry.contains(" · ")) {
             let (package, version) = crate_of_section.ok_or(format!("no crate before: {line}"))?;
-            entries.push(
-                parse_entry(package, version, entry).ok_or(format!("not understood: {line}"))?,
-            );
+            entries.push(parse_entry(package, version, entry).ok_or(format!("not understood: {line}"))?);
         }
     }
     Ok(entries)
@@ -98,37 +87,19 @@ fn parse_entry(package: &str, version: &str, entry: &str) -> Option<Expected> {
     let rule = parts.next()?.to_owned();
     parts.next().filter(|why| !why.trim().is_empty())?;
     let (package, version, path) = (package.to_owned(), version.to_owned(), path.to_owned());
-    (first <= last).then_some(Expected {
-        package,
-        version,
-        grade,
-        path,
-        first,
-        last,
-        rule,
-    })
+    (first <= last).then_some(Expected { package, version, grade, path, first, last, rule })
 }
 
 /// How a run compares with the reader, one line a disagreement and a summary last.
 pub(crate) fn agreement(expected: &[Expected], reported: &[Place]) -> Vec<String> {
-    let sure: Vec<&Expected> = expected
-        .iter()
-        .filter(|entry| entry.grade == Grade::Sure)
-        .collect();
-    let (seen, unseen): (Vec<&Expected>, Vec<&Expected>) = sure
-        .iter()
-        .partition(|entry| reported.iter().any(|place| entry.speaks_of(place)));
-    let mut lines: Vec<String> = unseen
-        .iter()
-        .map(|entry| format!("read, not reported: {entry}"))
-        .collect();
+    let sure: Vec<&Expected> = expected.iter().filter(|entry| entry.grade == Grade::Sure).collect();
+    let (seen, unseen): (Vec<&Expected>, Vec<&Expected>) =
+        sure.iter().partition(|entry| reported.iter().any(|place| entry.speaks_of(place)));
+    let mut lines: Vec<String> = unseen.iter().map(|entry| format!("read, not reported: {entry}")).collect();
     let (mut welcome, mut refused, mut unread) = (0, 0, 0);
     for place in reported {
-        let mentions: Vec<Grade> = expected
-            .iter()
-            .filter(|entry| entry.speaks_of(place))
-            .map(|entry| entry.grade)
-            .collect();
+        let mentions: Vec<Grade> =
+            expected.iter().filter(|entry| entry.speaks_of(place)).map(|entry| entry.grade).collect();
         if mentions.iter().any(|grade| *grade != Grade::Silent) {
             welcome += 1;
         } else if mentions.is_empty() {

@@ -47,8 +47,7 @@ pub(crate) enum FetchError {
 
 /// The pinned list, in the order of the file.
 pub(crate) fn pinned() -> Vec<Pinned> {
-    let list: List =
-        toml::from_str(include_str!("crates.toml")).expect("crates.toml is well-formed");
+    let list: List = toml::from_str(include_str!("crates.toml")).expect("crates.toml is well-formed");
     list.crates
 }
 
@@ -81,9 +80,7 @@ pub(crate) fn sources(package: &Pinned) -> Result<PathBuf, FetchError> {
 fn registry_sources() -> Result<PathBuf, FetchError> {
     let home = match std::env::var_os("CARGO_HOME") {
         Some(home) => PathBuf::from(home),
-        None => {
-            PathBuf::from(std::env::var_os("HOME").ok_or(FetchError::NoCargoHome)?).join(".cargo")
-        }
+        None => PathBuf::from(std::env::var_os("HOME").ok_or(FetchError::NoCargoHome)?).join(".cargo"),
     };
     Ok(home.join("registry/src"))
 }
@@ -92,9 +89,8 @@ fn find(store: &Path, folder: &str) -> Result<Option<PathBuf>, FetchError> {
     if !store.is_dir() {
         return Ok(None);
     }
-    let mut registries = fs::read_dir(store)?
-        .map(|entry| Ok(entry?.path()))
-        .collect::<Result<Vec<_>, FetchError>>()?;
+    let mut registries =
+        fs::read_dir(store)?.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>, FetchError>>()?;
     registries.sort();
     Ok(registries
         .into_iter()
@@ -120,10 +116,7 @@ fn ask_cargo(package: &Pinned) -> Result<(), FetchError> {
         }
         stderr = String::from_utf8_lossy(&done.stderr).trim().to_owned();
     }
-    Err(FetchError::Cargo {
-        package: spec,
-        stderr,
-    })
+    Err(FetchError::Cargo { package: spec, stderr })
 }
 
 #[cfg(unix)]

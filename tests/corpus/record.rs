@@ -46,11 +46,7 @@ pub(crate) struct Place {
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} {}:{} {}",
-            self.package, self.path, self.line, self.rule
-        )
+        write!(f, "{} {}:{} {}", self.package, self.path, self.line, self.rule)
     }
 }
 
@@ -110,11 +106,7 @@ pub(crate) fn compare(recorded: &[Place], reported: &[Place]) -> Difference {
     }
     let mut difference = Difference::default();
     for (place, count) in balance {
-        let side = if count > 0 {
-            &mut difference.new
-        } else {
-            &mut difference.gone
-        };
+        let side = if count > 0 { &mut difference.new } else { &mut difference.gone };
         side.extend(std::iter::repeat_n(place.clone(), count.unsigned_abs()));
     }
     difference

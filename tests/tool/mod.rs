@@ -89,18 +89,9 @@ pub(crate) fn check(folder: &Path, limit: Duration) -> Result<Vec<Finding>, Fail
         sleep(Duration::from_millis(5));
     };
     if !matches!(status.code(), Some(0 | 1)) {
-        let stderr = String::from_utf8_lossy(&std::fs::read(&err)?)
-            .trim()
-            .to_owned();
-        return Err(Failure::Status {
-            status: status.to_string(),
-            stderr,
-        });
+        let stderr = String::from_utf8_lossy(&std::fs::read(&err)?).trim().to_owned();
+        return Err(Failure::Status { status: status.to_string(), stderr });
     }
     let report: Report = serde_json::from_slice(&std::fs::read(&out)?)?;
-    if report.schema == 1 {
-        Ok(report.findings)
-    } else {
-        Err(Failure::Schema(report.schema))
-    }
+    if report.schema == 1 { Ok(report.findings) } else { Err(Failure::Schema(report.schema)) }
 }

@@ -83,7 +83,9 @@ fn sigterm(evaluator: &Evaluator<'_>, package: Option<usize>, packages: &[Packag
     let signals = &Models::built_in().signals;
     let mut interrupt = None;
     let mut feature_missing = None;
-    for unit in evaluator.program.units.iter().filter(|unit| unit.package.is_none_or(|p| related.contains(&p))) {
+    for unit in
+        evaluator.program.units.iter().filter(|unit| unit.package.is_none_or(|p| related.contains(&p)))
+    {
         let mut heard = Heard { evaluator, signals, packages, package, place: None, found: Found::default() };
         heard.look_at(unit.file, unit);
         if heard.found.handled {
@@ -174,7 +176,11 @@ impl Heard<'_, '_> {
             if self.has_feature(&signal.name, &signal.feature) {
                 self.found.handled = true;
             } else if let Some(place) = self.place {
-                self.found.feature_missing.get_or_insert((place, signal.name.clone(), signal.feature.clone()));
+                self.found.feature_missing.get_or_insert((
+                    place,
+                    signal.name.clone(),
+                    signal.feature.clone(),
+                ));
             }
         }
         if path.last().is_some_and(|name| name == "ctrl_c") {
@@ -198,4 +204,3 @@ fn ends_with(path: &[String], known: &str) -> bool {
     path.len() >= known.len()
         && path[path.len() - known.len()..].iter().map(String::as_str).eq(known.iter().copied())
 }
-

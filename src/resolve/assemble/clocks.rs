@@ -13,8 +13,20 @@ use super::keys::KeyTable;
 
 /// Words of fields that hold the end of a lease.
 const DEADLINE: &[&str] = &[
-    "expires", "expiry", "expire", "expiration", "until", "deadline", "valid", "validity", "renewal", "renew", "ttl", "end",
-    "remaining", "lapses",
+    "expires",
+    "expiry",
+    "expire",
+    "expiration",
+    "until",
+    "deadline",
+    "valid",
+    "validity",
+    "renewal",
+    "renew",
+    "ttl",
+    "end",
+    "remaining",
+    "lapses",
 ];
 
 pub fn clock_flows(

@@ -32,7 +32,8 @@ impl KeyTable {
     /// The entry of a key used in `function`; `None` when nothing is known of it.
     pub fn entry(&mut self, evaluator: &Evaluator<'_>, function: usize, key: &Value) -> Option<KnownKey> {
         let pieces = expanded(evaluator, key, 0);
-        let token_in_key = pieces.iter().any(|piece| matches!(piece, Piece::Hole(value) if is_random(evaluator, value)));
+        let token_in_key =
+            pieces.iter().any(|piece| matches!(piece, Piece::Hole(value) if is_random(evaluator, value)));
         let (identity, name) = identity(evaluator, function, &pieces)?;
         let next = self.names.len();
         let index = *self.by_identity.entry(identity).or_insert(next);

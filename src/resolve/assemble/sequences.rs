@@ -28,7 +28,8 @@ fn sequence(
     scripts: &mut Scripts,
 ) -> Option<Sequence> {
     let trace = evaluator.trace(function)?;
-    let mut assembly = Assembly { evaluator, function, keys, scripts, trace: &trace, positions: HashMap::new() };
+    let mut assembly =
+        Assembly { evaluator, function, keys, scripts, trace: &trace, positions: HashMap::new() };
     let mut operations = Vec::new();
     for (index, operation) in trace.operations.iter().enumerate() {
         assembly.add(index, operation, &mut operations);
@@ -192,7 +193,13 @@ impl Assembly<'_, '_> {
     }
 
     /// The commands that a script sends, each on the key it names.
-    fn add_script(&mut self, index: usize, operation: &trace::Operation, call: &ScriptCall, all: &mut Vec<Operation>) {
+    fn add_script(
+        &mut self,
+        index: usize,
+        operation: &trace::Operation,
+        call: &ScriptCall,
+        all: &mut Vec<Operation>,
+    ) {
         let Some(scripts) = self.scripts.of(&call.source) else { return };
         let written = written_at(&call.source);
         for command in scripts.iter().flat_map(|script| script.commands.clone()) {
@@ -210,9 +217,17 @@ impl Assembly<'_, '_> {
         }
     }
 
-    fn script_action(&self, command: &crate::facts::lua::Command, call: &ScriptCall, compared: bool) -> Option<Action> {
+    fn script_action(
+        &self,
+        command: &crate::facts::lua::Command,
+        call: &ScriptCall,
+        compared: bool,
+    ) -> Option<Action> {
         let word = |name: &str| {
-            command.args.iter().any(|arg| matches!(arg, Operand::Text(text) if text.eq_ignore_ascii_case(name)))
+            command
+                .args
+                .iter()
+                .any(|arg| matches!(arg, Operand::Text(text) if text.eq_ignore_ascii_case(name)))
         };
         let value = command.args.first().map(|value| operand(value, call));
         let owner = || self.owner(value.as_ref());
@@ -225,7 +240,9 @@ impl Assembly<'_, '_> {
                 Action::Overwrite { only_if_present: word("XX"), ttl: lifetime, owner: owner() }
             }
             "DEL" | "UNLINK" => Action::Delete { compared },
-            "EXPIRE" | "PEXPIRE" | "EXPIREAT" | "PEXPIREAT" => Action::Expire { compared, ttl: Ttl::Given(None) },
+            "EXPIRE" | "PEXPIRE" | "EXPIREAT" | "PEXPIREAT" => {
+                Action::Expire { compared, ttl: Ttl::Given(None) }
+            }
             "GET" => Action::Read,
             "EXISTS" => Action::Exists,
             "INCR" | "INCRBY" => Action::Increment,
@@ -237,7 +254,13 @@ impl Assembly<'_, '_> {
 /// Where the key of an operation is named: the operation itself, or the call of the helper that gets it.
 fn naming_call(operation: &trace::Operation) -> Location {
     let calls = operation.named_at.unwrap_or(0);
-    operation.via.len().checked_sub(calls).and_then(|at| operation.via.get(at)).copied().unwrap_or(operation.location)
+    operation
+        .via
+        .len()
+        .checked_sub(calls)
+        .and_then(|at| operation.via.get(at))
+        .copied()
+        .unwrap_or(operation.location)
 }
 
 fn reply_use(operation: &trace::Operation) -> ReplyUse {
@@ -311,6 +334,11 @@ impl Scripts {
                 Piece::Hole(_) => "0".to_owned(),
             })
             .collect();
-        Some(self.parsed.entry(text).or_insert_with_key(|text| Rc::new(crate::lua::parse(text).scripts)).clone())
+        Some(
+            self.parsed
+                .entry(text)
+                .or_insert_with_key(|text| Rc::new(crate::lua::parse(text).scripts))
+                .clone(),
+        )
     }
 }

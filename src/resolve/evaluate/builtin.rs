@@ -183,12 +183,30 @@ impl Frame<'_, '_> {
             "map" | "and_then" | "inspect" | "inspect_ok" | "for_each" | "filter_map" | "map_ok"
             | "try_for_each" => {
                 let closure = closure?;
+                if self.drops_count(receiver, &closure) {
+                    return Some(self.run_closure(&closure, &[]));
+                }
                 let answers = Value::condition(Condition::Holds { value: receiver.clone(), positive: true });
                 let inner = self.guarded(&answers, true, |frame| frame.applied(closure, receiver));
                 Some(inner.with_flows(&receiver.flows))
             }
             _ => None,
         }
+    }
+
+    /// `.map(|_| ())` on the result of a statement: the count is gone.
+    fn drops_count(&self, receiver: &Value, closure: &Closure) -> bool {
+        let Form::Reply(operation, Layer::Result) = receiver.form else { return false };
+        let is_sql = self
+            .trace
+            .operations
+            .get(operation)
+            .is_some_and(|operation| matches!(operation.action, crate::resolve::trace::Action::Sql(_)));
+        let ignores = closure
+            .params
+            .first()
+            .is_some_and(|param| matches!(param.pattern.kind, crate::facts::rust::PatternKind::Wildcard));
+        is_sql && ignores
     }
 
     /// Runs a closure on what an option, result or collection holds.

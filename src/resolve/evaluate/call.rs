@@ -168,7 +168,10 @@ impl Frame<'_, '_> {
         if !TELLING.contains(&method) {
             values.iter().for_each(|value| self.mark(value, |uses| uses.passed = true));
         }
+        let before = self.context;
+        self.context.in_transaction |= method.contains("transaction");
         let inner = self.run_closures(whole, values);
+        self.context = before;
         let mut value = Value::made_of(std::iter::once(object).chain(values).chain(&inner));
         if let Form::Text(_) = object.form
             && values.is_empty()

@@ -131,6 +131,7 @@ impl Frame<'_, '_> {
                     spawned: operation.context.spawned | self.context.spawned,
                     in_drop: operation.context.in_drop | self.context.in_drop,
                     after_sleep: operation.context.after_sleep | self.context.after_sleep,
+                    in_transaction: operation.context.in_transaction | self.context.in_transaction,
                 },
                 uses,
                 session: operation.session.clone(),

@@ -191,7 +191,10 @@ impl Frame<'_, '_> {
             (Form::Reply(operation, _), _) => {
                 Value { form: Form::Reply(*operation, Layer::Count), ..object.clone() }
             }
-            (_, Some(last)) if object.flows.replies.is_empty() => Value::new(Form::Reply(last, Layer::Count)),
+            (_, Some(last)) if object.flows.replies.is_empty() => {
+                self.trace.mark(last, |uses| uses.count_read = true);
+                Value::new(Form::Reply(last, Layer::Count))
+            }
             _ => object.clone(),
         }
     }

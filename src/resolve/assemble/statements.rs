@@ -1,0 +1,278 @@
+//! SQL statements of Rust code with their surroundings: text, executor, transaction, use of the count.
+
+use std::collections::BTreeMap;
+
+use crate::facts::sql::{Dialect, SourceKind, StatementKind};
+use crate::facts::{FileId, Location, TextMap};
+use crate::locks::statement::BoundValue;
+use crate::locks::{CountUse, Executor, SqlSite, StatementOrigin, TransactionScope};
+use crate::sql;
+
+use super::super::Package;
+use super::super::evaluate::Evaluator;
+use super::super::trace::{Action, Operation, SqlCall};
+use super::super::value::{Form, Piece, Symbol, Value};
+
+/// The statements that Rust code runs, in the order of the places where they are written.
+pub fn statements(evaluator: &Evaluator<'_>, order: &[usize], packages: &[Package]) -> Vec<SqlSite> {
+    let mut sites: BTreeMap<(Location, usize), SqlSite> = BTreeMap::new();
+    let mut functions = order.to_vec();
+    functions.sort_unstable();
+    for function in functions {
+        let Some(trace) = evaluator.trace(function) else { continue };
+        let mut sessions = BTreeMap::new();
+        for operation in &trace.operations {
+            let Action::Sql(call) = &operation.action else { continue };
+            let run = Run { evaluator, function, operation, call, packages };
+            for site in run.sites(&mut sessions) {
+                let number = usize::from(site.statement.span.start != 0);
+                // A statement seen from a caller of the function that runs it adds nothing.
+                let key = (site.location(), number);
+                if operation.via.is_empty() {
+                    sites.insert(key, site);
+                } else {
+                    sites.entry(key).or_insert(site);
+                }
+            }
+        }
+    }
+    sites.into_values().collect()
+}
+
+/// One call that runs SQL.
+struct Run<'s, 'a> {
+    evaluator: &'s Evaluator<'a>,
+    function: usize,
+    operation: &'s Operation,
+    call: &'s SqlCall,
+    packages: &'s [Package],
+}
+
+/// What a session has done so far, by the name of its connection.
+type Sessions = BTreeMap<String, TransactionScope>;
+
+impl Run<'_, '_> {
+    fn sites(&self, sessions: &mut Sessions) -> Vec<SqlSite> {
+        let Some(text) = assembled(&self.call.text) else { return Vec::new() };
+        let package = self.evaluator.program.unit_of(self.operation.function).package;
+        let dialect = self.dialect(&text, package);
+        let session = self.operation.session.as_deref().unwrap_or("").to_owned();
+        let executor = executor(&self.call.executor, &session);
+        let mut sites = Vec::new();
+        for statement in sql::parse(&text.value, dialect).statements {
+            let scope = sessions.entry(session.clone()).or_default();
+            scope.open |= executor == Executor::Transaction || self.operation.context.in_transaction;
+            let before = scope.clone();
+            note(scope, &statement.kind, &text.value);
+            sites.push(self.site(&text, statement, dialect, executor, before, package));
+        }
+        sites
+    }
+
+    fn site(
+        &self,
+        text: &Assembled,
+        statement: crate::facts::sql::Statement,
+        dialect: Dialect,
+        executor: Executor,
+        transaction: TransactionScope,
+        package: Option<usize>,
+    ) -> SqlSite {
+        let program = self.evaluator.program;
+        let origin =
+            if self.call.file.is_some() { StatementOrigin::QueryFile } else { StatementOrigin::Embedded };
+        SqlSite {
+            statement,
+            dialect,
+            source: crate::locks::statement::StatementText { file: text.file, map: text.map.clone() },
+            origin,
+            call: Some(self.operation.location),
+            complete: text.complete,
+            count: count_use(self.operation, &self.call.method),
+            executor,
+            transaction,
+            is_test: program.is_test(self.operation.function) || program.is_test(self.function),
+            function: Some(program.qualified_name(self.operation.function)),
+            package,
+            binds: self.call.binds.iter().map(bound).collect(),
+        }
+    }
+
+    fn dialect(&self, text: &Assembled, package: Option<usize>) -> Dialect {
+        let ty = self.call.executor.ty.as_ref();
+        let names = ty.iter().flat_map(|ty| ty.path.iter().chain(ty.args.iter().flat_map(|arg| &arg.path)));
+        for name in names {
+            let name = name.to_ascii_lowercase();
+            if name.contains("mysql") {
+                return Dialect::MySql;
+            }
+            if name.contains("sqlite") {
+                return Dialect::Sqlite;
+            }
+            if name.starts_with("pg") || name.contains("postgres") {
+                return Dialect::Postgres;
+            }
+        }
+        let of_package =
+            package.and_then(|package| self.packages.get(package)).and_then(|package| package.dialect);
+        of_package.or_else(|| sql::guess_dialect(&text.value)).unwrap_or(Dialect::Postgres)
+    }
+}
+
+/// What a statement leaves behind in its session.
+fn note(scope: &mut TransactionScope, statement: &StatementKind, text: &str) {
+    if let StatementKind::Select(select) = statement {
+        if select.locks_rows {
+            let tables = select.sources.iter().filter_map(|source| match &source.kind {
+                SourceKind::Table(table) => Some(table.name.clone()),
+                _ => None,
+            });
+            scope.locked_tables.extend(tables);
+        }
+        let lower = text.to_ascii_lowercase();
+        scope.advisory_lock |= lower.contains("advisory_lock") || lower.contains("get_lock(");
+    }
+}
+
+/// A text put together, and where its parts were written.
+struct Assembled {
+    value: String,
+    file: FileId,
+    map: TextMap,
+    complete: bool,
+}
+
+/// `None` when the text has no place in a file.
+fn assembled(text: &Value) -> Option<Assembled> {
+    let Form::Text(pieces) = &text.form else { return None };
+    let first = pieces.iter().find_map(|piece| match piece {
+        Piece::Text { written: Some(written), .. } => Some(written.clone()),
+        _ => None,
+    })?;
+    let mut all =
+        Assembled { value: String::new(), file: first.file, map: TextMap::default(), complete: true };
+    for piece in pieces.iter() {
+        match piece {
+            Piece::Text { text, written } => {
+                if let Some(written) = written.as_ref().filter(|written| written.file == all.file) {
+                    let base = all.value.len() as u32;
+                    for (value, source) in
+                        written.map.segments().filter(|(value, _)| (*value as usize) < text.len())
+                    {
+                        all.map.push(base + value, source);
+                    }
+                }
+                all.value.push_str(text);
+            }
+            Piece::Hole(value) => match &value.form {
+                Form::Int(number) => all.value.push_str(&number.to_string()),
+                _ => {
+                    all.complete &= stands_for_a_value(&all.value);
+                    all.value.push_str("{}");
+                }
+            },
+        }
+    }
+    Some(all)
+}
+
+/// Words behind which a hole is a name or a value, and cannot bring a predicate along.
+const BEFORE_VALUES: &[&str] = &[
+    "FROM",
+    "INTO",
+    "UPDATE",
+    "TABLE",
+    "JOIN",
+    "RETURNING",
+    "LIMIT",
+    "OFFSET",
+    "BY",
+    "INTERVAL",
+    "SELECT",
+    "SET",
+    "VALUES",
+    "LIKE",
+    "IN",
+    "AS",
+    "EXISTS",
+    "USING",
+    "DISTINCT",
+];
+
+/// Whether a hole behind this text can only be a name or a value.
+fn stands_for_a_value(before: &str) -> bool {
+    if before.ends_with(|c: char| !c.is_whitespace() && c != ')') {
+        return true;
+    }
+    let last = before.trim_end();
+    if last.ends_with(['=', '<', '>', '(', ',', '+', '-', '*', '/', '|']) {
+        return true;
+    }
+    let word = last.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or("").to_ascii_uppercase();
+    BEFORE_VALUES.contains(&word.as_str())
+}
+
+fn executor(value: &Value, session: &str) -> Executor {
+    let type_names: Vec<String> = value
+        .ty
+        .iter()
+        .flat_map(|ty| ty.path.iter().chain(ty.args.iter().flat_map(|arg| &arg.path)))
+        .map(|name| name.to_ascii_lowercase())
+        .collect();
+    let name = session.to_ascii_lowercase();
+    let has = |part: &str| type_names.iter().any(|ty| ty.contains(part));
+    if has("transaction") || matches!(name.as_str(), "tx" | "txn" | "trx" | "transaction") {
+        Executor::Transaction
+    } else if has("poolconnection") || (has("conn") && !has("pool")) {
+        Executor::Connection
+    } else if has("pool") || name.contains("pool") {
+        Executor::Pool
+    } else if has("client") || name.contains("conn") {
+        Executor::Connection
+    } else {
+        Executor::Unknown
+    }
+}
+
+/// Methods that fail when no row comes back.
+const NEED_A_ROW: &[&str] = &["fetch_one", "query_one", "query_row", "get_result", "query_scalar"];
+
+/// Methods whose result holds no count.
+const COUNTLESS: &[&str] = &[
+    "exec_drop",
+    "query_drop",
+    "batch_execute",
+    "execute_batch",
+    "simple_query",
+    "exec_batch",
+    "execute_unprepared",
+];
+
+fn count_use(operation: &Operation, method: &str) -> CountUse {
+    let uses = operation.uses;
+    if NEED_A_ROW.contains(&method) {
+        return CountUse::Checked;
+    }
+    if COUNTLESS.contains(&method) && !uses.count_read {
+        return CountUse::Ignored;
+    }
+    if uses.tested || uses.passed {
+        CountUse::Checked
+    } else if uses.returned {
+        CountUse::Returned
+    } else {
+        CountUse::Ignored
+    }
+}
+
+fn bound(value: &Value) -> BoundValue {
+    let name = match &value.form {
+        Form::Symbol(Symbol::Param { name, .. } | Symbol::Local(name) | Symbol::Call(name)) => {
+            Some(name.to_string())
+        }
+        Form::Symbol(Symbol::Field { name, .. }) => Some(name.to_string()),
+        _ => None,
+    };
+    let constant = value.as_text().or_else(|| value.as_int().map(|number| number.to_string()));
+    BoundValue { name, wall_clock: value.flows.wall_clock, constant }
+}
