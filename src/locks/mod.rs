@@ -34,6 +34,31 @@ pub struct Inventory {
     pub problems: Vec<InputProblem>,
 }
 
+impl Inventory {
+    /// Every delete of a lock that is not one atomic step with a comparison, with its sequence; each place
+    /// once.
+    pub fn deletes(&self) -> Vec<(&Sequence, &Operation)> {
+        let mut deletes: Vec<(&Sequence, &Operation)> = Vec::new();
+        for sequence in &self.sequences {
+            let plain = sequence.operations.iter().filter(|operation| {
+                operation.action == Action::Delete { compared: false }
+                    && self.keys[operation.key].is_lock()
+                    && !operation.token_in_key
+                    && !operation.watched
+                    && !operation.is_test
+            });
+            deletes.extend(plain.map(|operation| (sequence, operation)));
+        }
+        // A helper that frees a lock by parameter is one defect, however many callers it has.
+        let own: std::collections::BTreeSet<Location> =
+            deletes.iter().filter(|(_, d)| d.location == d.inner).map(|(_, d)| d.inner).collect();
+        deletes.retain(|(_, d)| d.location == d.inner || !own.contains(&d.inner));
+        deletes.sort_by_key(|(_, d)| (d.location, d.checks.is_empty()));
+        deletes.dedup_by_key(|(_, d)| d.location);
+        deletes
+    }
+}
+
 /// A file, or a part of one, that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputProblem {

@@ -83,6 +83,15 @@ impl Draft {
         self
     }
 
+    /// Shows the command inside a helper, when the finding is at the helper's call.
+    #[must_use]
+    pub fn related_to_helper(self, operation: &crate::locks::Operation) -> Self {
+        if operation.inner == operation.location {
+            return self;
+        }
+        self.related(operation.inner, "the command is sent here")
+    }
+
     #[must_use]
     pub fn lock(mut self, name: impl Into<String>) -> Self {
         self.lock = Some(name.into());
