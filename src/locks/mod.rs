@@ -10,6 +10,8 @@ pub mod operation;
 pub mod statement;
 pub mod vocabulary;
 
+use std::collections::BTreeSet;
+
 use crate::facts::{FileId, Location, Span};
 
 pub use binary::{Binary, LeaseUse, SigtermHandling};
@@ -49,10 +51,16 @@ impl Inventory {
             });
             deletes.extend(plain.map(|operation| (sequence, operation)));
         }
-        // A helper that frees a lock by parameter is one defect, however many callers it has.
-        let own: std::collections::BTreeSet<Location> =
-            deletes.iter().filter(|(_, d)| d.location == d.inner).map(|(_, d)| d.inner).collect();
-        deletes.retain(|(_, d)| d.location == d.inner || !own.contains(&d.inner));
+        // A helper is judged from its callers when one of them compares the owner for it; else it is one
+        // defect of its own, however many callers it has.
+        let compared: BTreeSet<Location> = deletes
+            .iter()
+            .filter(|(_, d)| !d.via.is_empty() && !d.checks.is_empty())
+            .map(|(_, d)| d.inner)
+            .collect();
+        let own: BTreeSet<Location> =
+            deletes.iter().filter(|(_, d)| d.via.is_empty()).map(|(_, d)| d.inner).collect();
+        deletes.retain(|(_, d)| d.via.is_empty() != compared.contains(&d.inner) || !own.contains(&d.inner));
         deletes.sort_by_key(|(_, d)| (d.location, d.checks.is_empty()));
         deletes.dedup_by_key(|(_, d)| d.location);
         deletes

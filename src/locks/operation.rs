@@ -40,6 +40,15 @@ pub struct Operation {
     pub is_test: bool,
 }
 
+impl Operation {
+    /// Where this operation is called in the function that also calls `other`: the operation itself, or
+    /// the helper that leads to it.
+    pub fn place_beside(&self, other: &Operation) -> Location {
+        let common = self.via.iter().zip(&other.via).take_while(|(mine, its)| mine == its).count();
+        self.via.get(common).copied().unwrap_or(self.inner)
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
     /// SET NX and its like.

@@ -10,6 +10,7 @@ mod trace;
 mod value;
 
 use crate::facts::FileId;
+use crate::facts::lua::LuaFile;
 use crate::facts::sql::Dialect;
 use crate::locks::Inventory;
 
@@ -55,7 +56,12 @@ impl Texts for IncludedTexts {
 }
 
 /// Resolves the Rust files of a run, and fills in what they say about locks.
-pub fn resolve(units: &[SourceUnit<'_>], texts: &dyn Texts, packages: &[Package]) -> Inventory {
+pub fn resolve(
+    units: &[SourceUnit<'_>],
+    libraries: &[(FileId, &LuaFile)],
+    texts: &dyn Texts,
+    packages: &[Package],
+) -> Inventory {
     let program = Program::new(units);
     let order = order::callees_first(&program);
     let roots: Vec<String> = packages.iter().map(|package| package.root.clone()).collect();
@@ -64,7 +70,7 @@ pub fn resolve(units: &[SourceUnit<'_>], texts: &dyn Texts, packages: &[Package]
         evaluator.run(function);
     }
     let mut table = KeyTable::default();
-    let sequences = assemble::sequences(&evaluator, &order, &mut table);
+    let sequences = assemble::sequences(&evaluator, &order, &mut table, libraries);
     let keys = assemble::weigh(table.names(), &sequences);
     let clock_flows = assemble::clock_flows(&evaluator, &order, &mut table, &keys, &sequences);
     let binaries = assemble::binaries(&evaluator, packages, &keys, &sequences);

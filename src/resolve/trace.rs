@@ -131,6 +131,8 @@ pub struct ScriptCall {
     pub source: Value,
     pub keys: Vec<Value>,
     pub args: Vec<Value>,
+    /// `source` is the name of a function in a library that the server has loaded.
+    pub is_function: bool,
 }
 
 #[derive(Debug)]
@@ -155,6 +157,8 @@ pub struct ClockUse {
 pub enum ClockUseKind {
     /// A wall-clock reading compared for order with another value.
     Compared { reading: Value, with: Value },
+    /// A wall-clock reading taken from another value, or the other way round: a remaining time or an age.
+    Subtracted { reading: Value, with: Value },
     /// A wall-clock reading stored in a field of a new value of this type.
     Stored { ty: Rc<str>, field: Rc<str>, reading: Value },
 }

@@ -26,6 +26,8 @@ pub struct Flows {
     pub replies: BTreeSet<OperationIndex>,
     /// Parameters of the function under evaluation.
     pub params: BTreeSet<usize>,
+    /// Fields, by the type that has them.
+    pub fields: BTreeSet<(Rc<str>, Rc<str>)>,
     /// A reading of this process's wall clock, and where it was made.
     pub wall_clock: Option<Location>,
     /// A reading of a monotonic clock.
@@ -38,6 +40,7 @@ impl Flows {
     pub fn absorb(&mut self, other: &Flows) {
         self.replies.extend(&other.replies);
         self.params.extend(&other.params);
+        self.fields.extend(other.fields.iter().cloned());
         self.wall_clock = self.wall_clock.or(other.wall_clock);
         self.monotonic |= other.monotonic;
         self.random |= other.random;
@@ -228,6 +231,9 @@ impl Value {
             }
             Form::Symbol(Symbol::Param { index, .. }) => {
                 flows.params.insert(*index);
+            }
+            Form::Symbol(Symbol::Field { owner, name }) => {
+                flows.fields.insert((owner.clone(), name.clone()));
             }
             Form::Text(pieces) => {
                 for piece in pieces.iter() {

@@ -85,8 +85,8 @@ impl Draft {
 
     /// Shows the command inside a helper, when the finding is at the helper's call.
     #[must_use]
-    pub fn related_to_helper(self, operation: &crate::locks::Operation) -> Self {
-        if operation.inner == operation.location {
+    pub fn related_to_helper(self, place: Location, operation: &crate::locks::Operation) -> Self {
+        if operation.inner == place {
             return self;
         }
         self.related(operation.inner, "the command is sent here")

@@ -7,9 +7,10 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
     for (sequence, delete) in inventory.deletes() {
         let Some(read) = ownership_read(sequence, delete) else { continue };
         let key = &inventory.keys[delete.key];
+        let place = delete.place_beside(read);
         report.add(
             Draft::new(
-                delete.location,
+                place,
                 "deletes whatever is stored by now",
                 format!(
                     "the lock `{}` can be deleted while another worker holds it: it may expire and be taken between the comparison and the delete",
@@ -19,7 +20,7 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
             )
             .related(read.location, "the owner is read here, in a step of its own")
             .lock(&key.name)
-            .related_to_helper(delete),
+            .related_to_helper(place, delete),
         );
     }
 }

@@ -9,9 +9,10 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
         let (reason, place) = match &binary.sigterm {
             SigtermHandling::Handled => continue,
             SigtermHandling::Missing => ("it handles no signal".to_owned(), None),
-            SigtermHandling::OnlyInterrupt(place) => {
-                ("it hears Ctrl-C (SIGINT) only".to_owned(), Some((*place, "hears SIGINT, not SIGTERM".to_owned())))
-            }
+            SigtermHandling::OnlyInterrupt(place) => (
+                "it hears Ctrl-C (SIGINT) only".to_owned(),
+                Some((*place, "hears SIGINT, not SIGTERM".to_owned())),
+            ),
             SigtermHandling::FeatureMissing { place, name, feature } => (
                 format!("`{name}` hears SIGTERM only with its feature `{feature}`"),
                 Some((*place, format!("without the feature `{feature}` this hears SIGINT only"))),

@@ -21,5 +21,8 @@ pub fn run(inventory: &Inventory) -> Vec<Finding> {
     for rule in all() {
         (rule.check)(inventory, &mut Reporter::new(rule, &mut findings));
     }
+    // The same operation can be seen from several callers.
+    let mut seen = std::collections::BTreeSet::new();
+    findings.retain(|finding| seen.insert((finding.rule, finding.primary)));
     catalogue::drop_outranked(findings)
 }

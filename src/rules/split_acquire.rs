@@ -7,7 +7,10 @@ use crate::rules::{Draft, Reporter};
 pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
     for sequence in &inventory.sequences {
         for (at, acquire) in sequence.operations.iter().enumerate() {
-            if !matches!(acquire.action, Action::Acquire { ttl: Ttl::None, .. }) || acquire.is_test || acquire.context.in_script {
+            if !matches!(acquire.action, Action::Acquire { ttl: Ttl::None, .. })
+                || acquire.is_test
+                || acquire.context.in_script
+            {
                 continue;
             }
             let Some(expire) = later_expire(sequence, at, acquire) else { continue };
@@ -25,7 +28,10 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
                 Draft::new(
                     acquire.location,
                     "takes the key without an expiry",
-                    format!("`{}` is taken in one command and gets its expiry in another: {consequence}", key.name),
+                    format!(
+                        "`{}` is taken in one command and gets its expiry in another: {consequence}",
+                        key.name
+                    ),
                     "take it in one command: `SET key owner NX PX milliseconds`",
                 )
                 .related(expire.location, "the expiry comes here, in a command of its own")

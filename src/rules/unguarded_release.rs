@@ -21,7 +21,7 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
         )
         .lock(&key.name)
         .confidence(if key.acquires.is_empty() { Confidence::Medium } else { Confidence::High })
-        .related_to_helper(delete);
+        .related_to_helper(delete.location, delete);
         if let Some(acquire) = key.acquires.first() {
             draft = draft.related(*acquire, "the lock is taken here");
         }
@@ -34,7 +34,9 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
 
 fn message(lock: &str, delete: &Operation) -> String {
     if delete.context.after_sleep && delete.context.spawned {
-        return format!("a timer deletes the lock `{lock}` when its time is over, and so the lock of the next holder");
+        return format!(
+            "a timer deletes the lock `{lock}` when its time is over, and so the lock of the next holder"
+        );
     }
     if delete.after_acquire.is_some() {
         return format!(
@@ -46,7 +48,6 @@ fn message(lock: &str, delete: &Operation) -> String {
 
 fn is_compared(sequence: &Sequence, delete: &Operation) -> bool {
     delete.checks.iter().any(|check| {
-        !check.with_constant
-            && sequence.operations.get(check.read).is_some_and(|read| read.key == delete.key)
+        !check.with_constant && sequence.operations.get(check.read).is_some_and(|read| read.key == delete.key)
     })
 }

@@ -24,7 +24,9 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
 
 fn label(kind: &ClockFlowKind) -> &'static str {
     match kind {
-        ClockFlowKind::ComparedWithStored | ClockFlowKind::ComparedWithDeadline { .. } => "compares with the wall clock",
+        ClockFlowKind::ComparedWithStored | ClockFlowKind::ComparedWithDeadline { .. } => {
+            "compares with the wall clock"
+        }
         ClockFlowKind::StoredAsDeadline { .. } => "keeps a moment of the wall clock as deadline",
         ClockFlowKind::GivenAsTtl => "the lifetime comes from the wall clock",
     }

@@ -3,12 +3,14 @@
 
 use std::collections::BTreeSet;
 
+use crate::facts::Location;
+use crate::facts::rust::Type;
 use crate::locks::vocabulary::words;
 use crate::locks::{Action, ClockFlow, ClockFlowKind, Key, Sequence, Ttl};
 
 use super::super::evaluate::Evaluator;
 use super::super::trace::{self, ClockUse, ClockUseKind};
-use super::super::value::{Form, Symbol, Value};
+use super::super::value::Value;
 use super::keys::KeyTable;
 
 /// Words of fields that hold the end of a lease.
@@ -29,6 +31,10 @@ const DEADLINE: &[&str] = &[
     "lapses",
 ];
 
+/// Words of fields that hold the start of a lease, or of its last renewal.
+const START: &[&str] =
+    &["renewed", "acquired", "taken", "started", "since", "beat", "heartbeat", "extended", "refreshed"];
+
 pub fn clock_flows(
     evaluator: &Evaluator<'_>,
     order: &[usize],
@@ -36,7 +42,7 @@ pub fn clock_flows(
     found: &[Key],
     sequences: &[Sequence],
 ) -> Vec<ClockFlow> {
-    let holders = lease_types(found, sequences);
+    let holders = lease_types(evaluator, found, sequences);
     let mut flows: Vec<ClockFlow> = Vec::new();
     let mut functions = order.to_vec();
     functions.sort_unstable();
@@ -53,15 +59,40 @@ pub fn clock_flows(
     flows
 }
 
-/// Types whose methods acquire, extend or free a lock.
-fn lease_types(found: &[Key], sequences: &[Sequence]) -> BTreeSet<String> {
-    sequences
+/// Types whose methods acquire, extend or free a lock, and structs that such functions take or give.
+fn lease_types(evaluator: &Evaluator<'_>, found: &[Key], sequences: &[Sequence]) -> BTreeSet<String> {
+    let program = evaluator.program;
+    let mut types = BTreeSet::new();
+    let places: BTreeSet<Location> = sequences
         .iter()
-        .flat_map(|sequence| &sequence.operations)
-        .filter(|operation| found[operation.key].is_lock())
-        .filter_map(|operation| operation.function.rsplit_once("::"))
-        .map(|(owner, _)| owner.to_owned())
-        .collect()
+        .filter(|sequence| {
+            sequence
+                .operations
+                .iter()
+                .any(|operation| operation.via.is_empty() && found[operation.key].is_lock())
+        })
+        .map(|sequence| sequence.location)
+        .collect();
+    for entry in &program.functions {
+        let file = program.units[entry.unit].file;
+        if !places.contains(&Location { file, span: entry.function.name_span }) {
+            continue;
+        }
+        types.extend(entry.function.owner.clone());
+        let written = entry.function.params.iter().map(|param| &param.ty).chain(&entry.function.result);
+        for ty in written {
+            struct_names(evaluator, entry.unit, ty, &mut types);
+        }
+    }
+    types
+}
+
+fn struct_names(evaluator: &Evaluator<'_>, unit: usize, ty: &Type, names: &mut BTreeSet<String>) {
+    let peeled = evaluator.program.peeled(unit, ty);
+    if evaluator.program.type_named(unit, peeled.name()).is_some() {
+        names.insert(peeled.name().to_owned());
+    }
+    peeled.args.iter().for_each(|arg| struct_names(evaluator, unit, arg, names));
 }
 
 struct Flow<'s, 'a> {
@@ -77,7 +108,11 @@ impl Flow<'_, '_> {
     fn of(&mut self, clock_use: &ClockUse) -> Option<ClockFlow> {
         let (kind, lock, reading) = match &clock_use.kind {
             ClockUseKind::Compared { reading, with } => {
-                let (kind, lock) = self.compared(with)?;
+                let (kind, lock) = self.compared(with, true)?;
+                (kind, lock, reading.flows.wall_clock?)
+            }
+            ClockUseKind::Subtracted { reading, with } => {
+                let (kind, lock) = self.compared(with, false)?;
                 (kind, lock, reading.flows.wall_clock?)
             }
             ClockUseKind::Stored { ty, field, reading } => {
@@ -89,8 +124,11 @@ impl Flow<'_, '_> {
             }
         };
         let program = self.evaluator.program;
+        // What is stored is wrong where it is read off the clock, when that is near.
+        let stored_here =
+            matches!(kind, ClockFlowKind::StoredAsDeadline { .. }) && reading.file == clock_use.location.file;
         Some(ClockFlow {
-            location: clock_use.location,
+            location: if stored_here { reading } else { clock_use.location },
             reading,
             kind,
             lock,
@@ -99,7 +137,7 @@ impl Flow<'_, '_> {
         })
     }
 
-    fn compared(&mut self, with: &Value) -> Option<(ClockFlowKind, Option<String>)> {
+    fn compared(&mut self, with: &Value, decides: bool) -> Option<(ClockFlowKind, Option<String>)> {
         for &reply in &with.flows.replies {
             let operation = self.trace.operations.get(reply)?;
             if !matches!(operation.action, trace::Action::Get) {
@@ -111,12 +149,10 @@ impl Flow<'_, '_> {
                 return Some((ClockFlowKind::ComparedWithStored, Some(found.name.clone())));
             }
         }
-        let Form::Symbol(Symbol::Field { owner, name }) = &with.form else { return None };
-        if !self.is_lease_type(owner) || !is_deadline(name) {
-            return None;
-        }
-        let kind = ClockFlowKind::ComparedWithDeadline { field: format!("{owner}.{name}") };
-        Some((kind, None))
+        let (owner, name) = with.flows.fields.iter().find(|(owner, name)| {
+            self.is_lease_type(owner) && (is_deadline(name) || (decides && is_start(name)))
+        })?;
+        Some((ClockFlowKind::ComparedWithDeadline { field: format!("{owner}.{name}") }, None))
     }
 
     /// A type holds a lease when its methods act on a lock, or when it is made where a lock is acquired.
@@ -144,6 +180,10 @@ fn is_acquire(operation: &trace::Operation) -> bool {
 
 fn type_names(ty: &crate::facts::rust::Type, wanted: &str) -> bool {
     ty.name() == wanted || ty.args.iter().any(|arg| type_names(arg, wanted))
+}
+
+fn is_start(field: &str) -> bool {
+    words(field).iter().any(|word| START.contains(&word.as_str()))
 }
 
 fn is_deadline(field: &str) -> bool {

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use crate::facts::lua::{Operand, Script};
-use crate::facts::{FileId, Location};
+use crate::facts::lua::{LuaFile, Operand, Script};
+use crate::facts::{FileId, Location, TextMap};
 use crate::locks::operation::Context;
 use crate::locks::{Action, Operation, OwnerCheck, OwnerValue, ReplyUse, Sequence, Ttl};
 
@@ -13,9 +13,17 @@ use super::super::trace::{self, ScriptCall, Trace};
 use super::super::value::{Condition, Expiry, Form, Piece, Symbol, Value, WriteCondition};
 use super::keys::{KeyTable, is_random};
 
+/// `EXPIRE key 1`, in milliseconds.
+const SHORTEST: i128 = 1000;
+
 /// Makes the sequences of all traces that touch a key.
-pub fn sequences(evaluator: &Evaluator<'_>, order: &[usize], keys: &mut KeyTable) -> Vec<Sequence> {
-    let mut scripts = Scripts::default();
+pub fn sequences(
+    evaluator: &Evaluator<'_>,
+    order: &[usize],
+    keys: &mut KeyTable,
+    libraries: &[(FileId, &LuaFile)],
+) -> Vec<Sequence> {
+    let mut scripts = Scripts::new(libraries);
     let mut functions: Vec<usize> = order.to_vec();
     functions.sort_unstable();
     functions.iter().filter_map(|&function| sequence(evaluator, function, keys, &mut scripts)).collect()
@@ -88,7 +96,11 @@ impl Assembly<'_, '_> {
             trace::Action::Delete { condition } => {
                 Action::Delete { compared: *condition == WriteCondition::IfEqual }
             }
-            trace::Action::Expire { expiry } => Action::Expire { compared: false, ttl: ttl(expiry) },
+            trace::Action::Expire { expiry } => match ttl(expiry) {
+                // An expiry of nothing, or of the shortest time there is, is a delete.
+                Ttl::Given(Some(millis)) if millis <= SHORTEST => Action::Delete { compared: false },
+                ttl => Action::Expire { compared: false, ttl },
+            },
             trace::Action::Increment => Action::Increment,
             trace::Action::Watch => Action::Watch,
             _ => return None,
@@ -200,8 +212,7 @@ impl Assembly<'_, '_> {
         call: &ScriptCall,
         all: &mut Vec<Operation>,
     ) {
-        let Some(scripts) = self.scripts.of(&call.source) else { return };
-        let written = written_at(&call.source);
+        let Some((scripts, written)) = self.scripts.of(call) else { return };
         for command in scripts.iter().flat_map(|script| script.commands.clone()) {
             let key = operand(&command.key, call);
             let compared = command.guard.as_ref().is_some_and(|guard| guard.key == command.key);
@@ -311,21 +322,40 @@ fn operand(operand_fact: &Operand, call: &ScriptCall) -> Value {
     }
 }
 
-fn written_at(source: &Value) -> Option<(FileId, crate::facts::TextMap)> {
+fn written_at(source: &Value) -> Option<(FileId, TextMap)> {
     match source.pieces().first() {
         Some(Piece::Text { written: Some(written), .. }) => Some((written.file, written.map.clone())),
         _ => None,
     }
 }
 
-/// Scripts by their text, parsed once.
-#[derive(Default)]
+/// Scripts by their text, parsed once; functions of libraries by name.
 struct Scripts {
     parsed: HashMap<String, Rc<Vec<Script>>>,
+    functions: HashMap<String, (FileId, Rc<Vec<Script>>)>,
 }
 
 impl Scripts {
-    fn of(&mut self, source: &Value) -> Option<Rc<Vec<Script>>> {
+    fn new(libraries: &[(FileId, &LuaFile)]) -> Self {
+        let functions = libraries.iter().flat_map(|(file, library)| {
+            library.scripts.iter().filter_map(|script| {
+                let name = script.function.clone()?;
+                Some((name, (*file, Rc::new(vec![script.clone()]))))
+            })
+        });
+        Self { parsed: HashMap::new(), functions: functions.collect() }
+    }
+
+    /// The scripts of a call, and where their text stands.
+    fn of(&mut self, call: &ScriptCall) -> Option<(Rc<Vec<Script>>, Option<(FileId, TextMap)>)> {
+        if call.is_function {
+            let (file, scripts) = self.functions.get(&call.source.as_text()?)?.clone();
+            return Some((scripts, Some((file, TextMap::verbatim(0)))));
+        }
+        Some((self.parsed(&call.source)?, written_at(&call.source)))
+    }
+
+    fn parsed(&mut self, source: &Value) -> Option<Rc<Vec<Script>>> {
         let Form::Text(pieces) = &source.form else { return None };
         let text: String = pieces
             .iter()

@@ -86,9 +86,8 @@ impl Frame<'_, '_> {
     }
 
     fn send_command(&mut self, whole: Span, command: &CommandBuilder) -> Value {
-        let start = command.location.filter(|at| at.file == self.file).map_or(whole, |at| at.span);
-        let location = self.location(start.to(whole));
-        self.run_command(location, &command.args, None)
+        // A builder kept in a variable is a command only where it is sent.
+        self.run_command(self.location(whole), &command.args, None)
     }
 
     fn run_command(&mut self, location: Location, words: &[Value], pipeline: Option<usize>) -> Value {
@@ -176,6 +175,7 @@ impl Frame<'_, '_> {
                     source: script.source.clone(),
                     keys: script.keys.clone(),
                     args: script.args.clone(),
+                    is_function: false,
                 };
                 let location = self.location(whole);
                 return self.emit_at(location, Action::Script(Rc::new(call)), key, None, None);
@@ -231,8 +231,10 @@ pub(super) fn meaning(words: &[Value]) -> Option<Meaning> {
     if let Some((first, _)) = name.clone().split_once(' ') {
         name = first.to_owned();
     }
-    if name == "EVAL" || name == "EVALSHA" || name == "EVAL_RO" || name == "FCALL" {
-        return script_meaning(rest);
+    match name.as_str() {
+        "EVAL" | "EVALSHA" | "EVAL_RO" => return script_meaning(rest, false),
+        "FCALL" | "FCALL_RO" => return script_meaning(rest, true),
+        _ => {}
     }
     let key = rest.first().cloned().unwrap_or_default();
     rest = rest.get(1..).unwrap_or(&[]);
@@ -327,8 +329,8 @@ fn set_word(options: &mut SetOptions, word: &str, next: Option<&Value>) -> bool 
     matches!(word, "IFEQ" | "EX" | "PX" | "EXAT" | "PXAT") && next.is_some()
 }
 
-/// `EVAL script numkeys key… arg…`.
-fn script_meaning(words: &[Value]) -> Option<Meaning> {
+/// `EVAL script numkeys key… arg…`, `FCALL function numkeys key… arg…`.
+fn script_meaning(words: &[Value], is_function: bool) -> Option<Meaning> {
     let source = words.first()?.clone();
     let count =
         words.get(1).and_then(Value::as_int).and_then(|count| usize::try_from(count).ok()).unwrap_or(1);
@@ -336,6 +338,6 @@ fn script_meaning(words: &[Value]) -> Option<Meaning> {
     let split = count.min(rest.len());
     let (keys, args) = rest.split_at(split);
     let key = keys.first().cloned().unwrap_or_default();
-    let call = ScriptCall { source, keys: keys.to_vec(), args: args.to_vec() };
+    let call = ScriptCall { source, keys: keys.to_vec(), args: args.to_vec(), is_function };
     Some(Meaning { action: Action::Script(Rc::new(call)), key, value: None })
 }

@@ -237,7 +237,20 @@ impl Frame<'_, '_> {
                 self.note_clock_comparison(span, &left, &right);
                 self.order(operator, left, right)
             }
+            BinaryOperator::Subtract => {
+                self.note_clock_subtraction(span, &left, &right);
+                super::builtin::arithmetic(operator, &left, &right)
+            }
             _ => super::builtin::arithmetic(operator, &left, &right),
+        }
+    }
+
+    fn note_clock_subtraction(&mut self, span: Span, left: &Value, right: &Value) {
+        for (reading, with) in [(left, right), (right, left)] {
+            if reading.flows.wall_clock.is_some() && with.flows.wall_clock.is_none() {
+                let kind = ClockUseKind::Subtracted { reading: reading.clone(), with: with.clone() };
+                self.clock_use(span, kind);
+            }
         }
     }
 

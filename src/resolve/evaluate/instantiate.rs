@@ -148,7 +148,7 @@ impl Frame<'_, '_> {
                     reading: arguments.value(reading, 0),
                     with: arguments.value(with, 0),
                 },
-                ClockUseKind::Stored { .. } => continue,
+                ClockUseKind::Subtracted { .. } | ClockUseKind::Stored { .. } => continue,
             };
             self.trace.clock_uses.push(ClockUse { kind, ..clock_use.clone() });
         }
@@ -175,6 +175,7 @@ impl Arguments<'_> {
                 source: self.value(&call.source, 0),
                 keys: self.values(&call.keys),
                 args: self.values(&call.args),
+                is_function: call.is_function,
             })),
             Action::Sql(call) => Action::Sql(Rc::new(SqlCall {
                 text: self.value(&call.text, 0),
@@ -289,7 +290,7 @@ impl Arguments<'_> {
         let mut all = Flows {
             replies: flows.replies.iter().map(|reply| reply + self.operations).collect(),
             params: BTreeSet::new(),
-            ..*flows
+            ..flows.clone()
         };
         for &param in &flows.params {
             if let Some(argument) = self.argument(param) {

@@ -185,6 +185,10 @@ impl Frame<'_, '_> {
     ) -> Option<Value> {
         let unknown = Value::unknown();
         let argument = |at: Option<usize>| at.and_then(|at| args.get(at));
+        // `pool.get()` is no GET.
+        if model.key.is_some_and(|at| at >= args.len()) {
+            return None;
+        }
         let key = argument(model.key).cloned().unwrap_or_default();
         let value = argument(model.value).cloned();
         let lifetime = model.ttl.map(|at| expiry(model.unit, args.get(at).unwrap_or(&unknown)));
@@ -222,7 +226,8 @@ impl Frame<'_, '_> {
             Form::Tuple(parts) => parts.to_vec(),
             _ => vec![value.clone()],
         };
-        let call = ScriptCall { source: source.clone(), keys: list(keys), args: list(values) };
+        let call =
+            ScriptCall { source: source.clone(), keys: list(keys), args: list(values), is_function: false };
         let key = call.keys.first().cloned().unwrap_or_default();
         let location = self.location(span);
         Some(self.emit_at(location, Action::Script(Rc::new(call)), key, None, None))
