@@ -15,7 +15,7 @@ step() {
 step 'format' cargo fmt --all -- --check
 step 'format of rules' rustfmt --edition 2024 --check src/rules/*.rs
 step 'clippy' cargo clippy --workspace --all-targets --locked -- -D warnings
-step 'tests' cargo test --workspace --locked
+step 'tests' cargo test --workspace --locked --no-fail-fast
 step 'documentation' env RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked
 step 'release build' cargo build --release --locked
 step 'labelled cases' cargo test --release --locked --test cases -- --nocapture
