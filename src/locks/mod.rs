@@ -3,10 +3,14 @@
 //! It is put together from the resolved operations of all files. It knows no parser, makes no finding
 //! and reads no file.
 
+pub mod guard;
+pub mod naming;
+pub mod schema;
 pub mod statement;
 
 use crate::facts::{FileId, Location, Span};
 
+pub use schema::Schema;
 pub use statement::{CountUse, Executor, SqlSite, StatementOrigin, TransactionScope};
 
 /// Everything that rules may look at.
@@ -14,6 +18,8 @@ pub use statement::{CountUse, Executor, SqlSite, StatementOrigin, TransactionSco
 pub struct Inventory {
     /// Every SQL statement of the workspace, from files and from Rust text.
     pub statements: Vec<SqlSite>,
+    /// The tables that the migrations lead to, with what was learnt from Rust text.
+    pub schema: Schema,
     /// Input that could not be read or parsed.
     pub problems: Vec<InputProblem>,
 }
