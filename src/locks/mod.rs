@@ -5,8 +5,11 @@
 
 pub mod binary;
 pub mod clock;
+pub mod guard;
 pub mod key;
+pub mod naming;
 pub mod operation;
+pub mod schema;
 pub mod statement;
 pub mod vocabulary;
 
@@ -18,6 +21,7 @@ pub use binary::{Binary, LeaseUse, SigtermHandling};
 pub use clock::{ClockFlow, ClockFlowKind};
 pub use key::{Evidence, Key};
 pub use operation::{Action, Operation, OwnerCheck, OwnerValue, ReplyUse, Sequence, Ttl};
+pub use schema::Schema;
 pub use statement::{CountUse, Executor, SqlSite, StatementOrigin, TransactionScope};
 
 /// Everything that rules may look at.
@@ -32,6 +36,8 @@ pub struct Inventory {
     pub binaries: Vec<Binary>,
     /// Every SQL statement of the workspace, from files and from Rust text.
     pub statements: Vec<SqlSite>,
+    /// The tables that the migrations lead to, with what was learnt from Rust text.
+    pub schema: Schema,
     /// Input that could not be read or parsed.
     pub problems: Vec<InputProblem>,
 }

@@ -1,0 +1,174 @@
+//! The schema that a history of migrations leads to.
+//!
+//! Replays facts only: it reads no file, and knows no framework beyond the order it is given. Down
+//! sections are left out. What a table once had and lost stays on record, because statements may still
+//! use it.
+
+mod replay;
+
+use std::collections::BTreeMap;
+
+use crate::facts::sql::{Dialect, TableName};
+use crate::facts::{Location, Span};
+
+pub use replay::{SchemaStep, replay};
+
+/// Every database of the workspace.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Schema {
+    pub databases: Vec<Database>,
+}
+
+/// The tables that one history makes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Database {
+    /// The package whose files made it.
+    pub package: Option<usize>,
+    /// The folder of the migrations, or a name for another source.
+    pub root: String,
+    pub dialect: Dialect,
+    /// By bare name in lower case; one name may stand in several schemas.
+    pub tables: BTreeMap<String, Vec<Table>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table {
+    pub name: TableName,
+    pub declared: Option<Location>,
+    pub columns: Vec<Column>,
+    pub primary_key: Vec<String>,
+    /// Unique constraints and indexes, the primary key left out.
+    pub unique: Vec<Vec<String>>,
+    pub triggers: Vec<UpdateTrigger>,
+    pub dropped_columns: Vec<DroppedColumn>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    pub name: String,
+    /// In lower case, as written.
+    pub data_type: String,
+    pub not_null: bool,
+    pub default: Option<String>,
+    pub declared: Option<Location>,
+}
+
+/// A column that a migration dropped, renamed away or gave another type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DroppedColumn {
+    pub column: Column,
+    pub at: Location,
+}
+
+/// A trigger that fires on updates, with what its function does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UpdateTrigger {
+    pub name: String,
+    pub of_columns: Vec<String>,
+    /// Columns for which it refuses a value that is not newer.
+    pub refuses_stale: Vec<String>,
+    /// Those of them for which an unchanged value passes.
+    pub tolerates_equal: Vec<String>,
+    /// Columns that it sets by itself.
+    pub advances: Vec<String>,
+}
+
+impl Schema {
+    /// The table that a statement of this package means. A workspace may keep its migrations in another
+    /// package than its code, so any other database is the second choice.
+    pub fn table(&self, package: Option<usize>, name: &TableName) -> Option<&Table> {
+        let own = self.databases.iter().filter(|d| d.package == package);
+        let others = self.databases.iter().filter(|d| d.package != package);
+        own.chain(others).find_map(|d| d.table(name))
+    }
+
+    /// Adds a table known from elsewhere, such as `diesel::table!`; what a history says has precedence.
+    pub fn learn(&mut self, package: Option<usize>, root: &str, dialect: Dialect, table: Table) {
+        let known =
+            self.databases.iter_mut().filter(|d| d.package == package).find_map(|d| d.table_mut(&table.name));
+        if let Some(known) = known {
+            for column in table.columns {
+                if known.column(&column.name).is_none() {
+                    known.columns.push(column);
+                }
+            }
+            if known.primary_key.is_empty() {
+                known.primary_key = table.primary_key;
+            }
+            return;
+        }
+        let at = self.databases.iter().position(|d| d.package == package && d.root == root);
+        let at = at.unwrap_or_else(|| {
+            self.databases.push(Database::new(package, root.to_owned(), dialect));
+            self.databases.len() - 1
+        });
+        self.databases[at].put(table);
+    }
+}
+
+impl Database {
+    pub fn new(package: Option<usize>, root: String, dialect: Dialect) -> Self {
+        Self { package, root, dialect, tables: BTreeMap::new() }
+    }
+
+    pub fn table(&self, name: &TableName) -> Option<&Table> {
+        let named = self.tables.get(&name.name.to_lowercase())?;
+        named.iter().find(|t| t.is_named(name)).or_else(|| named.first().filter(|_| name.schema.is_none()))
+    }
+
+    fn table_mut(&mut self, name: &TableName) -> Option<&mut Table> {
+        self.tables.get_mut(&name.name.to_lowercase())?.iter_mut().find(|t| t.is_named(name))
+    }
+
+    fn put(&mut self, table: Table) {
+        let named = self.tables.entry(table.name.name.to_lowercase()).or_default();
+        named.retain(|t| t.name.schema != table.name.schema);
+        named.push(table);
+    }
+
+    fn take(&mut self, name: &TableName) -> Option<Table> {
+        let named = self.tables.get_mut(&name.name.to_lowercase())?;
+        let at = named.iter().position(|t| t.is_named(name))?;
+        Some(named.remove(at))
+    }
+}
+
+impl Table {
+    pub fn new(name: TableName, declared: Option<Location>) -> Self {
+        Self {
+            name,
+            declared,
+            columns: Vec::new(),
+            primary_key: Vec::new(),
+            unique: Vec::new(),
+            triggers: Vec::new(),
+            dropped_columns: Vec::new(),
+        }
+    }
+
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|c| c.name.eq_ignore_ascii_case(name))
+    }
+
+    /// Whether the column is part of the primary key or of a unique key.
+    pub fn is_key_part(&self, name: &str) -> bool {
+        self.primary_key.iter().chain(self.unique.iter().flatten()).any(|c| c.eq_ignore_ascii_case(name))
+    }
+
+    /// The same name, where a schema that is left out is any schema.
+    fn is_named(&self, name: &TableName) -> bool {
+        let schemas = match (&self.name.schema, &name.schema) {
+            (Some(a), Some(b)) => a.eq_ignore_ascii_case(b),
+            (Some(only), None) | (None, Some(only)) => {
+                name.schema.is_none() || only.eq_ignore_ascii_case("public") || self.name.schema.is_none()
+            }
+            (None, None) => true,
+        };
+        schemas && self.name.name.eq_ignore_ascii_case(&name.name)
+    }
+}
+
+/// A location for the span of a step's statement.
+fn locate(step: &SchemaStep<'_>, span: Span) -> Location {
+    Location { file: step.at.file, span: step.at.map.source_span(span) }
+}

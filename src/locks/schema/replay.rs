@@ -1,0 +1,325 @@
+//! One statement after the other changes the tables.
+
+use std::collections::BTreeMap;
+
+use super::{Column, Database, DroppedColumn, Schema, Table, UpdateTrigger, locate};
+use crate::facts::sql::{
+    ColumnDefinition, CreateTable, Dialect, Routine, Section, Statement, StatementKind, TableChange,
+    TableName, Trigger,
+};
+use crate::locks::statement::StatementText;
+use crate::sql::migration::OrderKey;
+
+/// A statement of a history, with its place in it.
+#[derive(Debug, Clone, Copy)]
+pub struct SchemaStep<'a> {
+    pub statement: &'a Statement,
+    pub at: &'a StatementText,
+    pub dialect: Dialect,
+    pub package: Option<usize>,
+    /// Statements of one root make one database.
+    pub root: &'a str,
+    /// `None` runs after everything that has a number: DDL in Rust text, or a snapshot.
+    pub order: Option<&'a OrderKey>,
+    /// A dump counts only where its package has no history.
+    pub snapshot: bool,
+}
+
+/// Makes the schema that the steps lead to; they may come in any order.
+pub fn replay(mut steps: Vec<SchemaStep<'_>>) -> Schema {
+    steps.retain(|s| s.statement.section == Section::Up);
+    let has_history: Vec<Option<usize>> = steps.iter().filter(|s| !s.snapshot).map(|s| s.package).collect();
+    steps.retain(|s| !s.snapshot || !has_history.contains(&s.package));
+    steps.sort_by_key(|s| (s.package, s.root, s.order.is_none(), s.order, s.at.file, s.statement.span.start));
+    let mut schema = Schema::default();
+    let mut current: Option<Replay> = None;
+    for step in steps {
+        let same = current.as_ref().is_some_and(|c| c.db.package == step.package && c.db.root == step.root);
+        if !same {
+            schema.databases.extend(current.take().map(Replay::finish));
+            current = Some(Replay::new(&step));
+        }
+        if let Some(current) = &mut current {
+            current.apply(&step);
+        }
+    }
+    schema.databases.extend(current.map(Replay::finish));
+    schema
+}
+
+struct Replay {
+    db: Database,
+    routines: BTreeMap<String, Routine>,
+    /// The function that each trigger calls, by table and trigger.
+    calls: Vec<(TableName, String, String)>,
+}
+
+impl Replay {
+    fn new(step: &SchemaStep<'_>) -> Self {
+        let db = Database::new(step.package, step.root.to_owned(), step.dialect);
+        Self { db, routines: BTreeMap::new(), calls: Vec::new() }
+    }
+
+    /// Gives the triggers what their functions do; a function may come after its trigger.
+    fn finish(mut self) -> Database {
+        for (table, trigger, function) in &self.calls {
+            let Some(routine) = self.routines.get(&function.to_lowercase()) else { continue };
+            let Some(table) = self.db.table_mut(table) else { continue };
+            for found in table.triggers.iter_mut().filter(|t| t.name == *trigger) {
+                found.refuses_stale.extend(routine.refuses_stale.iter().cloned());
+                found.tolerates_equal.extend(routine.tolerates_equal.iter().cloned());
+                found.advances.extend(routine.advances.iter().cloned());
+            }
+        }
+        self.db.tables.retain(|_, tables| !tables.is_empty());
+        self.db
+    }
+
+    fn apply(&mut self, step: &SchemaStep<'_>) {
+        match &step.statement.kind {
+            StatementKind::CreateTable(create) => self.create(step, create),
+            StatementKind::AlterTable(alter) => {
+                for change in &alter.changes {
+                    self.change(step, &alter.table, change);
+                }
+            }
+            StatementKind::DropTable { tables } => {
+                for table in tables {
+                    self.db.take(table);
+                }
+            }
+            StatementKind::CreateIndex { table, columns, unique: true } => {
+                if let Some(table) = self.db.table_mut(table) {
+                    table.unique.push(columns.clone());
+                }
+            }
+            StatementKind::CreateFunction(routine) => {
+                self.routines.insert(routine.name.to_lowercase(), routine.clone());
+            }
+            StatementKind::CreateTrigger(trigger) => self.trigger(trigger),
+            StatementKind::DropTrigger { name, table } => self.drop_trigger(name, table.as_ref()),
+            _ => {}
+        }
+    }
+
+    fn create(&mut self, step: &SchemaStep<'_>, create: &CreateTable) {
+        if create.if_not_exists && self.db.table_mut(&create.table).is_some() {
+            return;
+        }
+        let mut table = Table::new(create.table.clone(), Some(locate(step, step.statement.span)));
+        table.columns = create.columns.iter().map(|c| column(step, c)).collect();
+        table.primary_key = create.primary_key.clone();
+        table.unique = create.unique.clone();
+        for key in &table.primary_key {
+            if let Some(column) = table.columns.iter_mut().find(|c| c.name.eq_ignore_ascii_case(key)) {
+                column.not_null = true;
+            }
+        }
+        self.db.put(table);
+    }
+
+    fn change(&mut self, step: &SchemaStep<'_>, name: &TableName, change: &TableChange) {
+        if let TableChange::RenameTable { to } = change {
+            if let Some(mut table) = self.db.take(name) {
+                let schema = to.schema.clone().or_else(|| table.name.schema.clone());
+                table.name = TableName { schema, name: to.name.clone() };
+                self.db.put(table);
+            }
+            return;
+        }
+        if self.db.table_mut(name).is_none() {
+            // Made by something that is not in the history.
+            self.db.put(Table::new(name.clone(), None));
+        }
+        if let Some(table) = self.db.table_mut(name) {
+            alter(step, table, change);
+        }
+    }
+
+    fn trigger(&mut self, trigger: &Trigger) {
+        if !trigger.before_update {
+            return;
+        }
+        let Some(table) = self.db.table_mut(&trigger.table) else { return };
+        table.triggers.retain(|t| t.name != trigger.name);
+        table.triggers.push(UpdateTrigger {
+            name: trigger.name.clone(),
+            of_columns: trigger.of_columns.clone(),
+            refuses_stale: trigger.refuses_stale.clone(),
+            tolerates_equal: trigger.tolerates_equal.clone(),
+            advances: trigger.advances.clone(),
+        });
+        if let Some(function) = &trigger.function {
+            self.calls.push((trigger.table.clone(), trigger.name.clone(), function.clone()));
+        }
+    }
+
+    fn drop_trigger(&mut self, name: &str, table: Option<&TableName>) {
+        let tables = self.db.tables.values_mut().flatten();
+        for found in tables.filter(|t| table.is_none_or(|n| t.is_named(n))) {
+            found.triggers.retain(|t| !t.name.eq_ignore_ascii_case(name));
+        }
+    }
+}
+
+fn column(step: &SchemaStep<'_>, definition: &ColumnDefinition) -> Column {
+    Column {
+        name: definition.name.clone(),
+        data_type: definition.data_type.clone(),
+        not_null: definition.not_null,
+        default: definition.default.clone(),
+        declared: Some(locate(step, definition.span)),
+    }
+}
+
+fn alter(step: &SchemaStep<'_>, table: &mut Table, change: &TableChange) {
+    match change {
+        TableChange::AddColumn(definition) => {
+            if table.column(&definition.name).is_none() {
+                table.columns.push(column(step, definition));
+            }
+        }
+        TableChange::DropColumn { name, span } => {
+            if let Some(at) = table.columns.iter().position(|c| c.name.eq_ignore_ascii_case(name)) {
+                let column = table.columns.remove(at);
+                table.dropped_columns.push(DroppedColumn { column, at: locate(step, *span) });
+            }
+            table.primary_key.retain(|c| !c.eq_ignore_ascii_case(name));
+            table.unique.retain(|key| !key.iter().any(|c| c.eq_ignore_ascii_case(name)));
+        }
+        TableChange::RenameColumn { from, to, span } => rename(table, from, to, locate(step, *span)),
+        TableChange::SetNotNull { column } => edit(table, column, |c| c.not_null = true),
+        TableChange::DropNotNull { column } => edit(table, column, |c| c.not_null = false),
+        TableChange::SetType { column, data_type, .. } => {
+            edit(table, column, |c| c.data_type.clone_from(data_type))
+        }
+        TableChange::SetDefault { column, default } => {
+            edit(table, column, |c| c.default = Some(default.clone()))
+        }
+        TableChange::DropDefault { column } => edit(table, column, |c| c.default = None),
+        TableChange::AddPrimaryKey { columns } => table.primary_key.clone_from(columns),
+        TableChange::AddUnique { columns } => table.unique.push(columns.clone()),
+        TableChange::RenameTable { .. } | TableChange::Other => {}
+    }
+}
+
+fn edit(table: &mut Table, name: &str, change: impl FnOnce(&mut Column)) {
+    if let Some(column) = table.columns.iter_mut().find(|c| c.name.eq_ignore_ascii_case(name)) {
+        change(column);
+    }
+}
+
+fn rename(table: &mut Table, from: &str, to: &str, at: crate::facts::Location) {
+    if let Some(column) = table.column(from).cloned() {
+        table.dropped_columns.push(DroppedColumn { column, at });
+    }
+    edit(table, from, |c| to.clone_into(&mut c.name));
+    for name in table.primary_key.iter_mut().chain(table.unique.iter_mut().flatten()) {
+        if name.eq_ignore_ascii_case(from) {
+            to.clone_into(name);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::{FileId, TextMap};
+    use crate::sql::migration::{SqlFileRole, classify};
+
+    fn schema(files: &[(&str, &str)]) -> Schema {
+        let read: Vec<_> = files
+            .iter()
+            .enumerate()
+            .map(|(i, (path, text))| {
+                let at = StatementText { file: FileId(i as u32), map: TextMap::verbatim(0) };
+                (classify(path, text), crate::sql::parse(text, Dialect::Postgres), at)
+            })
+            .collect();
+        let mut steps = Vec::new();
+        for (role, text, at) in &read {
+            for statement in &text.statements {
+                let (root, order, snapshot) = match role {
+                    SqlFileRole::Migration { root, order, section } if *section == Section::Up => {
+                        (root.as_str(), Some(order), false)
+                    }
+                    SqlFileRole::Snapshot => ("dump", None, true),
+                    _ => continue,
+                };
+                steps.push(SchemaStep {
+                    statement,
+                    at,
+                    dialect: Dialect::Postgres,
+                    package: None,
+                    root,
+                    order,
+                    snapshot,
+                });
+            }
+        }
+        steps.reverse();
+        replay(steps)
+    }
+
+    fn table<'a>(schema: &'a Schema, name: &str) -> &'a Table {
+        schema.table(None, &TableName { schema: None, name: name.into() }).unwrap()
+    }
+
+    #[test]
+    fn changes_apply_in_the_order_of_their_numbers() {
+        let schema = schema(&[
+            (
+                "migrations/10_c.sql",
+                "ALTER TABLE a ALTER COLUMN fence SET NOT NULL; ALTER TABLE a RENAME TO b;",
+            ),
+            (
+                "migrations/9_b.sql",
+                "ALTER TABLE a ADD COLUMN tok BIGINT; ALTER TABLE a RENAME COLUMN tok TO fence;",
+            ),
+            (
+                "migrations/1_a.sql",
+                "CREATE TABLE a (id BIGINT PRIMARY KEY, old TEXT); CREATE UNIQUE INDEX u ON a (old);",
+            ),
+            ("migrations/11_d.up.sql", "ALTER TABLE b DROP COLUMN old;"),
+            ("migrations/11_d.down.sql", "ALTER TABLE b DROP COLUMN fence;"),
+        ]);
+        let found = table(&schema, "B");
+        assert!(found.column("fence").unwrap().not_null);
+        assert!(found.column("old").is_none() && found.unique.is_empty());
+        assert_eq!(
+            found.dropped_columns.iter().map(|d| d.column.name.as_str()).collect::<Vec<_>>(),
+            ["tok", "old"]
+        );
+        assert!(found.is_key_part("id"));
+    }
+
+    #[test]
+    fn a_rebuilt_table_takes_the_old_name() {
+        let schema = schema(&[(
+            "migrations/1_a.sql",
+            "CREATE TABLE t (id INT); CREATE TABLE t_new (id INT, fence BIGINT NOT NULL); DROP TABLE t; ALTER TABLE t_new RENAME TO t;",
+        )]);
+        assert!(table(&schema, "t").column("fence").is_some());
+        assert_eq!(schema.databases[0].tables.len(), 1);
+    }
+
+    #[test]
+    fn triggers_learn_from_their_functions_and_can_be_dropped() {
+        let function = "CREATE FUNCTION f() RETURNS trigger AS $$ BEGIN IF NEW.t <= OLD.t THEN RAISE EXCEPTION 'x'; END IF; RETURN NEW; END $$ LANGUAGE plpgsql;";
+        let text = format!(
+            "CREATE TABLE a (t BIGINT); CREATE TRIGGER g BEFORE UPDATE ON a FOR EACH ROW EXECUTE FUNCTION f(); {function}"
+        );
+        let found = schema(&[("migrations/1_a.sql", &text)]);
+        assert_eq!(table(&found, "a").triggers[0].refuses_stale, ["t"]);
+        let dropped = schema(&[("migrations/1_a.sql", &format!("{text} DROP TRIGGER g ON a;"))]);
+        assert!(table(&dropped, "a").triggers.is_empty());
+    }
+
+    #[test]
+    fn a_dump_counts_without_a_history_only() {
+        let dump = ("db/schema.sql", "CREATE TABLE a (t BIGINT);");
+        assert!(schema(&[dump]).table(None, &TableName { schema: None, name: "a".into() }).is_some());
+        let both = schema(&[dump, ("migrations/1_b.sql", "CREATE TABLE b (t BIGINT);")]);
+        assert!(both.table(None, &TableName { schema: None, name: "a".into() }).is_none());
+    }
+}
