@@ -23,6 +23,7 @@ fn main() -> ExitCode {
     });
     let mut trials: Vec<Trial> = trials.collect();
     trials.extend(harness::marks::self_tests());
+    trials.push(harness::self_test());
     trials.push(Trial::test("there_are_cases", move || {
         let count = harness::cases(&root).len();
         if count < 20 {

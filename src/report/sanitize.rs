@@ -91,8 +91,11 @@ impl Shown {
             .moves
             .get(at + 1)
             .map_or(self.text.len(), |(_, next)| *next);
-        self.text
-            .floor_char_boundary((to + (offset - from)).min(limit))
+        let mut shown = (to + (offset - from)).min(limit);
+        while !self.text.is_char_boundary(shown) {
+            shown -= 1;
+        }
+        shown
     }
 }
 

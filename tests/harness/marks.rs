@@ -10,23 +10,23 @@ use std::path::Path;
 use libtest_mimic::Trial;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mark {
+pub(crate) struct Mark {
     /// Relative to the case's folder, with `/`.
-    pub path: String,
-    pub line: usize,
-    pub rule: String,
+    pub(crate) path: String,
+    pub(crate) line: usize,
+    pub(crate) rule: String,
     /// A part of the message; often empty.
-    pub message: String,
+    pub(crate) message: String,
 }
 
 impl Mark {
-    pub fn fits(&self, path: &str, line: usize, rule: &str) -> bool {
+    pub(crate) fn fits(&self, path: &str, line: usize, rule: &str) -> bool {
         self.path == path && self.line == line && self.rule == rule
     }
 }
 
 /// All marks in the files of a folder, in the order of their places.
-pub fn of_folder(folder: &Path) -> Result<Vec<Mark>, String> {
+pub(crate) fn of_folder(folder: &Path) -> Result<Vec<Mark>, String> {
     let mut out = Vec::new();
     for entry in walkdir::WalkDir::new(folder).sort_by_file_name() {
         let entry = entry.map_err(|error| error.to_string())?;
@@ -87,7 +87,7 @@ fn mark(path: &str, line: usize, written: &str) -> Option<Mark> {
 }
 
 /// Tests of this parser, since a mark that is not read would make a test that cannot fail.
-pub fn self_tests() -> Vec<Trial> {
+pub(crate) fn self_tests() -> Vec<Trial> {
     let good = || {
         let text = "a //~ one\nb --~^ two: \"part\" //~ three\n\n//~^^ four";
         let read = of_text("f.rs", text)?;

@@ -1,6 +1,6 @@
 //! Runs one fixture folder and compares what was found with what its marks say.
 
-pub mod marks;
+pub(crate) mod marks;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,14 +10,14 @@ use std::process::Command;
 use marks::Mark;
 use serde::Deserialize;
 
-pub struct Case {
+pub(crate) struct Case {
     /// `rule::folder`.
-    pub name: String,
-    pub folder: PathBuf,
+    pub(crate) name: String,
+    pub(crate) folder: PathBuf,
 }
 
 /// Every `fixtures/<rule>/<case>`, sorted.
-pub fn cases(root: &Path) -> Vec<Case> {
+pub(crate) fn cases(root: &Path) -> Vec<Case> {
     let mut out = Vec::new();
     for rule in folders(root) {
         for folder in folders(&rule) {
@@ -54,7 +54,7 @@ struct Place {
 }
 
 /// Runs a case; the error is what a person needs to see.
-pub fn run(case: &Case, bless: bool) -> Result<(), String> {
+pub(crate) fn run(case: &Case, bless: bool) -> Result<(), String> {
     let text = output(&case.folder, "json")?;
     let report: Report = serde_json::from_str(&text)
         .map_err(|error| format!("not the JSON of the contract: {error}\n{text}"))?;
@@ -173,4 +173,51 @@ fn file_name(path: &Path) -> String {
         .unwrap_or_default()
         .to_string_lossy()
         .into_owned()
+}
+
+/// A test of the comparison itself, which must see each kind of difference.
+pub(crate) fn self_test() -> libtest_mimic::Trial {
+    let found = |line, rule: &str, message: &str| Found {
+        rule: rule.to_owned(),
+        message: message.to_owned(),
+        path: "a.rs".to_owned(),
+        span: Span {
+            start: Place { line },
+        },
+    };
+    let mark = |line, rule: &str, message: &str| Mark {
+        path: "a.rs".to_owned(),
+        line,
+        rule: rule.to_owned(),
+        message: message.to_owned(),
+    };
+    let marks = [
+        mark(1, "x", "own"),
+        mark(2, "y", ""),
+        mark(2, "y", ""),
+        mark(3, "z", "other"),
+    ];
+    let findings = [
+        found(1, "x", "the owner"),
+        found(2, "y", ""),
+        found(3, "z", "same"),
+        found(4, "x", ""),
+    ];
+    let kinds: Vec<String> = differences(&marks, &findings)
+        .iter()
+        .map(|line| {
+            line.split_whitespace()
+                .take(2)
+                .collect::<Vec<_>>()
+                .join(" ")
+        })
+        .collect();
+    libtest_mimic::Trial::test("harness::sees_differences", move || {
+        let wanted = ["missing a.rs:2", "message a.rs:3", "unexpected a.rs:4"];
+        if kinds == wanted {
+            Ok(())
+        } else {
+            Err(format!("{kinds:?}").into())
+        }
+    })
 }
