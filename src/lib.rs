@@ -7,6 +7,7 @@ pub mod facts;
 pub mod finding;
 pub mod locks;
 pub mod lua;
+pub mod report;
 pub mod resolve;
 pub mod rules;
 pub mod rust;

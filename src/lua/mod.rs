@@ -9,6 +9,7 @@ mod compare;
 mod convert;
 mod evaluate;
 mod limits;
+mod loops;
 mod tree;
 mod value;
 mod walk;
