@@ -19,7 +19,7 @@ pub use selection::{FailOn, Selection, UnknownRule};
 use crate::facts::FileId;
 use crate::facts::file::ParsedFile;
 use crate::facts::suppression::FileSuppressions;
-use crate::finding::{Finding, Severity};
+use crate::finding::{Finding, Severity, Summary};
 use crate::rules;
 use crate::sources::{Packages, PathError, Request, Sources, discover};
 use crate::suppression;
@@ -50,20 +50,6 @@ pub struct Report {
     pub summary: Summary,
     /// What a person should hear of beside the findings, such as a suppression that cannot be read.
     pub notes: Vec<String>,
-}
-
-/// The figures of a run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Summary {
-    /// Source files that were asked for.
-    pub files: usize,
-    /// Those of them that could hold something of interest, and were parsed.
-    pub parsed: usize,
-    pub errors: usize,
-    pub warnings: usize,
-    pub infos: usize,
-    pub suppressed: usize,
-    pub baselined: usize,
 }
 
 /// Why a run could not do its work.

@@ -46,3 +46,17 @@ pub struct Finding {
     /// What to do.
     pub help: String,
 }
+
+/// The figures of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Summary {
+    /// Source files that were asked for.
+    pub files: usize,
+    /// Those of them that were worth parsing, and could be.
+    pub parsed: usize,
+    pub errors: usize,
+    pub warnings: usize,
+    pub infos: usize,
+    pub suppressed: usize,
+    pub baselined: usize,
+}
