@@ -3,6 +3,8 @@
 //! Data flows one way: `sources` → front ends (`rust`, `sql`, `lua`) → `facts` → `resolve` → `locks` →
 //! `rules` → `report`. `ARCHITECTURE.md` names the invariants that keep it so.
 
+pub mod check;
+pub mod cli;
 pub mod facts;
 pub mod finding;
 pub mod locks;

@@ -1,1 +1,53 @@
-//! To be written.
+//! The command line: reads arguments, runs a command, prints, and answers with an exit code.
+//!
+//! Exit codes are a contract: 0 without a finding that fails the run, 1 with one, 2 when the command
+//! could not do its work. stdout carries the report and nothing else; notes and errors go to stderr.
+
+mod arguments;
+mod render;
+mod rule_pages;
+mod run_check;
+mod stream;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, FromArgMatches};
+
+use arguments::{Arguments, Command};
+
+const FAILED: u8 = 1;
+const COULD_NOT: u8 = 2;
+
+/// Runs `leaselint` with its arguments, its own name first.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    ExitCode::from(answer(Arguments::command(), arguments.into_iter().collect()))
+}
+
+/// Runs `cargo leaselint`: cargo calls `cargo-leaselint leaselint …`.
+pub fn run_for_cargo(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let mut arguments: Vec<OsString> = arguments.into_iter().collect();
+    if arguments.get(1).is_some_and(|first| first == "leaselint") {
+        arguments.remove(1);
+    }
+    ExitCode::from(answer(Arguments::command().bin_name("cargo leaselint"), arguments))
+}
+
+fn answer(command: clap::Command, arguments: Vec<OsString>) -> u8 {
+    let parsed =
+        command.try_get_matches_from(arguments).and_then(|matches| Arguments::from_arg_matches(&matches));
+    let parsed = match parsed {
+        Ok(parsed) => parsed,
+        Err(error) => {
+            // Help and version are answers, not errors; a reader who has gone needs neither.
+            let _ = error.print();
+            return if error.use_stderr() { COULD_NOT } else { 0 };
+        }
+    };
+    match parsed.command {
+        Some(Command::Check(check)) => run_check::run(&check),
+        Some(Command::Explain { rule }) => rule_pages::explain(&rule),
+        Some(Command::Rules) => rule_pages::list(),
+        None => run_check::run(&parsed.check),
+    }
+}

@@ -3,6 +3,7 @@
 //! Facts own their data, are serialisable, name no parser type and depend on the bytes of their file
 //! only. Everything that looks across files (names, values, locks) happens after them.
 
+pub mod file;
 pub mod lua;
 pub mod rust;
 pub mod span;

@@ -15,6 +15,7 @@ use crate::facts::sql::Dialect;
 use crate::locks::Inventory;
 
 use assemble::KeyTable;
+pub use assemble::SqlUnit;
 use evaluate::Evaluator;
 use program::Program;
 
@@ -55,9 +56,10 @@ impl Texts for IncludedTexts {
     }
 }
 
-/// Resolves the Rust files of a run, and fills in what they say about locks.
+/// Resolves the files of a run, and puts together what they say about locks.
 pub fn resolve(
     units: &[SourceUnit<'_>],
+    sql: &[SqlUnit<'_>],
     libraries: &[(FileId, &LuaFile)],
     texts: &dyn Texts,
     packages: &[Package],
@@ -74,6 +76,8 @@ pub fn resolve(
     let keys = assemble::weigh(table.names(), &sequences);
     let clock_flows = assemble::clock_flows(&evaluator, &order, &mut table, &keys, &sequences);
     let binaries = assemble::binaries(&evaluator, packages, &keys, &sequences);
-    let statements = assemble::statements(&evaluator, &order, packages);
-    Inventory { keys, sequences, clock_flows, binaries, statements, ..Inventory::default() }
+    let mut statements = assemble::statements(&evaluator, &order, packages);
+    let schema = assemble::schema(sql, &statements);
+    statements.extend(assemble::file_statements(sql));
+    Inventory { keys, sequences, clock_flows, binaries, statements, schema, ..Inventory::default() }
 }

@@ -31,7 +31,7 @@ pub fn parse(text: &str) -> Result<RustFile, ParseError> {
         Ok(file) => Ok(lower::file(&file, code, skipped as u32)),
         Err(error) => {
             let span = lower::span_of(error.span(), skipped as u32);
-            Err(ParseError { span: within(span, text), message: format!("not valid Rust: {error}") })
+            Err(ParseError { span: within(span, text), message: error.to_string() })
         }
     };
     // The parser keeps every text it has seen until told otherwise; positions are taken out by now.

@@ -70,7 +70,7 @@ pub fn discover(request: &Request) -> Result<Discovery, PathError> {
     let mut contexts: BTreeMap<PathBuf, Surroundings> = BTreeMap::new();
     let mut single = Vec::new();
     for path in &request.paths {
-        let path = resolve(&request.working_directory.join(path))?;
+        let path = resolve(path, &request.working_directory)?;
         if path.is_dir() {
             for (path, found) in walk(&path, Surroundings::Tree, request) {
                 discovery.add(path, Found { reported: true, ..found });
@@ -99,8 +99,8 @@ pub fn discover(request: &Request) -> Result<Discovery, PathError> {
 }
 
 /// The path that the system reaches; two ways to write one file become one.
-fn resolve(path: &Path) -> Result<PathBuf, PathError> {
-    fs::canonicalize(path).map_err(|source| match source.kind() {
+fn resolve(path: &Path, working_directory: &Path) -> Result<PathBuf, PathError> {
+    fs::canonicalize(working_directory.join(path)).map_err(|source| match source.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => PathError::Missing(path.to_owned()),
         _ => PathError::Unusable { path: path.to_owned(), source },
     })

@@ -189,14 +189,18 @@ impl<'a> Code<'a> {
     /// of the line that it opens on.
     fn first_block_inside(&self, open: usize) -> Result<usize, usize> {
         let closing = self.closing(open).unwrap_or(self.tokens.len());
-        for at in open..closing {
+        let mut at = open;
+        while at < closing {
             if self.kind(at) == Some(TokenKind::Open(b'{')) {
                 let from = self.tokens[at].end;
-                let to = self.closing(at).map_or(self.text.len(), |closing| self.tokens[closing].start);
+                let end = self.closing(at);
+                let to = end.map_or(self.text.len(), |end| self.tokens[end].start);
                 if self.text[from..to].contains('\n') {
                     return Err(self.line_end(from));
                 }
+                at = end.unwrap_or(closing);
             }
+            at += 1;
         }
         Ok(closing)
     }

@@ -5,7 +5,8 @@ use crate::sources::tokens::{Token, TokenKind};
 
 /// All tokens of a text; what does not lex runs to the end of its region.
 pub(super) fn scan(text: &str) -> Vec<Token> {
-    let mut scanner = Scanner { text: text.as_bytes(), at: 0, regions: Vec::new(), tokens: Vec::new() };
+    let mut scanner =
+        Scanner { text: text.as_bytes(), at: 0, regions: Vec::new(), tokens: Vec::new(), unclosed: 0 };
     while scanner.step() {}
     scanner.tokens
 }
@@ -22,7 +23,13 @@ struct Scanner<'a> {
     /// Innermost last.
     regions: Vec<Region>,
     tokens: Vec<Token>,
+    /// Tags that were opened and never closed.
+    unclosed: usize,
 }
+
+/// Each search for a closing tag may cost the whole text, so only so many may nest or fail; a text with
+/// more of them is not looked into any further.
+const DOLLAR_LIMIT: usize = 32;
 
 impl Scanner<'_> {
     fn step(&mut self) -> bool {
@@ -68,13 +75,14 @@ impl Scanner<'_> {
         let rest = &self.text[self.at..self.end()];
         let name = rest[1..].iter().take_while(|byte| is_word(**byte)).count();
         let is_tag = rest.get(1 + name) == Some(&b'$') && !rest[1].is_ascii_digit();
-        if !is_tag {
+        if !is_tag || self.regions.len() >= DOLLAR_LIMIT || self.unclosed >= DOLLAR_LIMIT {
             return self.take(TokenKind::Punctuation(b'$'), 1 + name);
         }
         let tag = &rest[..name + 2];
         let start = self.at + tag.len();
         let length = find(&rest[tag.len()..], tag);
         let end = length.map_or(self.end(), |length| start + length);
+        self.unclosed += usize::from(length.is_none());
         let tag_length = if length.is_some() { tag.len() } else { 0 };
         self.push(TokenKind::Open(b'{'), start);
         self.regions.push(Region { end, tag_length });
@@ -156,5 +164,7 @@ mod tests {
         for text in ["'", "$$", "$a$ x", "/*", "/* /* */", "$", "a$", "--"] {
             assert_eq!(scan(text).last().map(|token| token.end), Some(text.len()), "{text}");
         }
+        let tags: String = (0..200_000).map(|n| format!("$a{n}$ ")).collect();
+        assert_eq!(scan(&tags).last().map(|token| token.end), Some(tags.len()));
     }
 }

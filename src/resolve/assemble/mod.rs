@@ -6,6 +6,7 @@ mod clocks;
 mod evidence;
 mod keys;
 mod sequences;
+mod sql_files;
 mod statements;
 
 pub(super) use binaries::binaries;
@@ -13,4 +14,6 @@ pub(super) use clocks::clock_flows;
 pub(super) use evidence::weigh;
 pub(super) use keys::KeyTable;
 pub(super) use sequences::sequences;
+pub use sql_files::SqlUnit;
+pub(super) use sql_files::{file_statements, schema};
 pub(super) use statements::statements;

@@ -1,0 +1,202 @@
+//! One run of the checker: from paths to a report.
+//!
+//! It puts the rooms in their order and decides nothing about locks: find and read the sources, parse in
+//! parallel, build the inventory, run the rules, apply suppressions and the selection. Printing is the
+//! caller's.
+
+mod front_ends;
+mod load;
+mod selection;
+mod workspace;
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::thread;
+
+pub(crate) use selection::nearest_name;
+pub use selection::{FailOn, Selection, UnknownRule};
+
+use crate::facts::FileId;
+use crate::facts::file::ParsedFile;
+use crate::facts::suppression::FileSuppressions;
+use crate::finding::{Finding, Severity, Summary};
+use crate::rules;
+use crate::sources::{Packages, PathError, Request, Sources, discover};
+use crate::suppression;
+
+/// Deep but valid code must be parsed on any machine, and an overflow would end the process. The memory
+/// is only reserved; pages that are never touched cost nothing.
+const STACK_SIZE: usize = 256 * 1024 * 1024;
+
+/// What a run is asked to do.
+#[derive(Debug, Clone)]
+pub struct Options {
+    pub paths: Vec<PathBuf>,
+    /// Paths are relative to it, and shown so.
+    pub working_directory: PathBuf,
+    /// Walk what `.gitignore` hides.
+    pub no_ignore: bool,
+    /// Report on test code as well.
+    pub tests: bool,
+    /// Threads; as many as there are processors when `None`.
+    pub jobs: Option<NonZeroUsize>,
+    pub selection: Selection,
+}
+
+/// What a run found, in the order in which it is reported.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Report {
+    pub findings: Vec<Finding>,
+    pub summary: Summary,
+    /// What a person should hear of beside the findings, such as a suppression that cannot be read.
+    pub notes: Vec<String>,
+}
+
+/// Why a run could not do its work.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckError {
+    #[error(transparent)]
+    Path(#[from] PathError),
+    #[error("cannot start threads: {0}")]
+    Threads(String),
+    #[error("a defect of leaselint itself stopped the run: {0}")]
+    Defect(String),
+}
+
+/// Everything that the resolver may look at.
+#[derive(Debug)]
+pub struct Workspace<'a> {
+    pub sources: &'a Sources,
+    pub packages: &'a Packages,
+    /// In the order of their numbers.
+    pub parsed: &'a [ParsedFile],
+    /// The paths that were asked for.
+    pub asked: &'a [PathBuf],
+}
+
+/// Runs the checker.
+pub fn check(options: &Options) -> Result<(Report, Sources), CheckError> {
+    // What comes after the parsers recurses over the same trees, so it needs the same stack.
+    thread::scope(|scope| {
+        thread::Builder::new()
+            .name("leaselint".to_owned())
+            .stack_size(STACK_SIZE)
+            .spawn_scoped(scope, || run(options))
+            .map_err(|error| CheckError::Threads(error.to_string()))?
+            .join()
+            .unwrap_or_else(|panic| Err(CheckError::Defect(front_ends::panic_message(&*panic))))
+    })
+}
+
+fn run(options: &Options) -> Result<(Report, Sources), CheckError> {
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(options.jobs.map_or(0, NonZeroUsize::get))
+        .stack_size(STACK_SIZE)
+        .build()
+        .map_err(|error| CheckError::Threads(error.to_string()))?;
+    let found = discover(&Request {
+        paths: options.paths.clone(),
+        working_directory: options.working_directory.clone(),
+        no_ignore: options.no_ignore,
+        threads: options.jobs,
+    })?;
+    let skipped: Vec<String> = found
+        .skipped
+        .iter()
+        .map(|path| format!("{} is skipped: not a Rust, SQL or Lua file", path.display()))
+        .collect();
+    let (mut sources, mut problems) = Sources::new(found, &options.working_directory);
+    let load::Loaded { packages, parsed, problems: unreadable } = pool.install(|| load::load(&mut sources));
+    problems.extend(unreadable);
+
+    let asked: Vec<PathBuf> = options.paths.iter().map(|path| options.working_directory.join(path)).collect();
+    let mut inventory = workspace::inventory(&Workspace {
+        sources: &sources,
+        packages: &packages,
+        parsed: &parsed,
+        asked: &asked,
+    });
+    inventory.problems.extend(problems);
+    let findings = rules::run(&inventory);
+
+    let mut report = judge(findings, &parsed, &sources, options);
+    report.notes.extend(skipped);
+    Ok((report, sources))
+}
+
+/// From what the rules found to what is reported.
+fn judge(findings: Vec<Finding>, parsed: &[ParsedFile], sources: &Sources, options: &Options) -> Report {
+    let by_file: BTreeMap<FileId, FileSuppressions> = parsed
+        .iter()
+        .filter(|file| file.suppressions != FileSuppressions::default())
+        .map(|file| (file.file, file.suppressions.clone()))
+        .collect();
+    let wanted = |finding: &Finding| {
+        let file = sources.file(finding.primary.file);
+        file.reported && (options.tests || !file.is_test)
+    };
+    let asked_for = findings.into_iter().filter(wanted).collect();
+    let applied = suppression::apply(asked_for, &by_file);
+    let mut findings = applied.kept;
+    findings.retain(|finding| options.selection.shows(finding));
+    findings.sort_by(|a, b| order(a).cmp(&order(b)));
+    findings.dedup();
+    let suppressed = applied.suppressed.iter().filter(|finding| options.selection.shows(finding)).count();
+    Report {
+        summary: summarise(&findings, suppressed, parsed, sources),
+        findings,
+        notes: suppression_notes(&by_file, sources),
+    }
+}
+
+/// By place first: files are numbered in the order of their paths.
+fn order(finding: &Finding) -> impl Ord + '_ {
+    (
+        finding.primary.file,
+        finding.primary.span.start,
+        finding.rule,
+        finding.primary.span.end,
+        &finding.message,
+    )
+}
+
+fn summarise(findings: &[Finding], suppressed: usize, parsed: &[ParsedFile], sources: &Sources) -> Summary {
+    let count = |severity| findings.iter().filter(|finding| finding.severity == severity).count();
+    let is_counted = |file: FileId| sources.file(file).reported && sources.file(file).kind.is_source();
+    Summary {
+        files: sources.files().filter(|(id, _)| is_counted(*id)).count(),
+        parsed: parsed.iter().filter(|file| file.is_readable() && is_counted(file.file)).count(),
+        errors: count(Severity::Error),
+        warnings: count(Severity::Warning),
+        infos: count(Severity::Info),
+        suppressed,
+        baselined: 0,
+    }
+}
+
+/// A suppression that does nothing because of a slip must not go unseen.
+fn suppression_notes(by_file: &BTreeMap<FileId, FileSuppressions>, sources: &Sources) -> Vec<String> {
+    let mut notes = Vec::new();
+    for (file, found) in by_file.iter().filter(|(file, _)| sources.file(**file).reported) {
+        let place = |offset| {
+            let position = sources.position(*file, offset);
+            format!("{}:{}:{}", sources.path(*file), position.line, position.column)
+        };
+        for (span, reason) in &found.malformed {
+            notes.push(format!("{}: this suppression cannot be read: {reason}", place(span.start)));
+        }
+        for suppression in &found.suppressions {
+            if let Err(unknown) = selection::known_name(&suppression.rule) {
+                notes.push(format!(
+                    "{}: this suppression has no effect: {unknown}",
+                    place(suppression.span.start)
+                ));
+            }
+        }
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests;

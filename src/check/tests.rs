@@ -1,0 +1,104 @@
+//! Whole runs over trees on disk, through the library.
+
+use std::fs;
+use std::path::Path;
+
+use super::*;
+
+fn options(folder: &Path, paths: &[&str]) -> Options {
+    Options {
+        paths: paths.iter().map(PathBuf::from).collect(),
+        working_directory: folder.canonicalize().unwrap(),
+        no_ignore: false,
+        tests: false,
+        jobs: NonZeroUsize::new(2),
+        selection: Selection::default(),
+    }
+}
+
+fn tree(files: &[(&str, &[u8])]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, bytes) in files {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+    folder
+}
+
+fn places(report: &Report, sources: &Sources) -> Vec<String> {
+    let place = |finding: &Finding| {
+        let position = sources.position(finding.primary.file, finding.primary.span.start);
+        format!("{}:{}:{}", sources.path(finding.primary.file), position.line, position.column)
+    };
+    report.findings.iter().map(place).collect()
+}
+
+/// A text that is no UTF-8 from its second line on.
+const LATIN_1: &[u8] = b"-- a comment\n-- Gr\xFC\xDFe\n";
+
+#[test]
+fn findings_come_by_path_whatever_the_order_and_the_threads() {
+    let tree = tree(&[("b/x.sql", LATIN_1), ("a.sql", LATIN_1), ("b/a.lua", LATIN_1), ("good.sql", b"")]);
+    for (jobs, paths) in [(1, vec!["."]), (4, vec!["b", "a.sql", "good.sql"])] {
+        let jobs = NonZeroUsize::new(jobs);
+        let (report, sources) = check(&Options { jobs, ..options(tree.path(), &paths) }).unwrap();
+        assert_eq!(places(&report, &sources), ["a.sql:2:6", "b/a.lua:2:6", "b/x.sql:2:6"]);
+        assert_eq!((report.summary.files, report.summary.parsed, report.summary.warnings), (4, 1, 3));
+    }
+}
+
+#[test]
+fn only_what_was_asked_for_is_reported_and_counted() {
+    let tree = tree(&[("Cargo.toml", b"[package]\nname = \"a\"\n"), ("a.sql", LATIN_1), ("b.sql", LATIN_1)]);
+    let (report, sources) = check(&options(tree.path(), &["b.sql"])).unwrap();
+    assert_eq!(places(&report, &sources), ["b.sql:2:6"]);
+    assert_eq!(report.summary.files, 1);
+}
+
+#[test]
+fn test_code_is_reported_on_demand() {
+    let tree = tree(&[("tests/a.sql", LATIN_1)]);
+    let quiet = options(tree.path(), &["."]);
+    assert_eq!(check(&quiet).unwrap().0.findings.len(), 0);
+    assert_eq!(check(&Options { tests: true, ..quiet }).unwrap().0.findings.len(), 1);
+}
+
+#[test]
+fn suppressed_findings_are_counted_and_slips_are_told() {
+    let tree = tree(&[
+        ("a.sql", b"-- leaselint: allow-file(unreadable-input, reason = \"old\")\n-- \xFC\n"),
+        ("b.sql", b"-- leaselint: allow(unredable-input)\n-- leaselint: alow(x)\nSELECT 1;\n"),
+    ]);
+    let (report, _) = check(&options(tree.path(), &["."])).unwrap();
+    assert_eq!((report.findings.len(), report.summary.suppressed), (0, 1));
+    assert_eq!(report.notes.len(), 2);
+    assert!(report.notes[0].starts_with("b.sql:2:1: this suppression cannot be read"), "{:?}", report.notes);
+    assert!(report.notes[1].contains("did you mean `unreadable-input`?"), "{:?}", report.notes);
+}
+
+#[test]
+fn one_hit_makes_the_whole_package_worth_parsing() {
+    let tree = tree(&[
+        ("a/Cargo.toml", b"[package]\nname = \"a\"\n"),
+        ("a/src/lib.rs", b"mod lock; mod other;"),
+        ("a/src/lock.rs", b"fn f() { con.set_nx(key, owner); }"),
+        ("a/src/other.rs", b"fn g() {}"),
+        ("b/Cargo.toml", b"[package]\nname = \"b\"\n"),
+        ("b/src/lib.rs", b"fn h() {}"),
+    ]);
+    let (report, sources) = check(&options(tree.path(), &["."])).unwrap();
+    assert_eq!((report.summary.files, report.summary.parsed), (4, 3));
+    let kept = |path: &str| {
+        let (id, _) = sources.files().find(|(_, file)| file.path() == path).unwrap();
+        sources.text(id).is_some()
+    };
+    assert!(kept("a/src/other.rs") && !kept("b/src/lib.rs"));
+}
+
+#[test]
+fn a_path_that_does_not_exist_stops_the_run() {
+    let tree = tree(&[]);
+    let error = check(&options(tree.path(), &["nowhere"])).unwrap_err();
+    assert!(matches!(error, CheckError::Path(PathError::Missing(_))));
+}

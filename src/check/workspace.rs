@@ -1,0 +1,103 @@
+//! From the files of a run to what the resolver reads.
+
+use crate::facts::FileId;
+use crate::facts::file::FileFacts;
+use crate::facts::lua::LuaFile;
+use crate::facts::sql::Dialect;
+use crate::locks::Inventory;
+use crate::resolve::{IncludedTexts, Package, PackageDependency, SourceUnit, SqlUnit, resolve};
+use crate::sources::Manifest;
+use crate::sql::migration;
+
+use super::Workspace;
+
+/// Puts the facts of all files together.
+pub(super) fn inventory(workspace: &Workspace<'_>) -> Inventory {
+    let Workspace { sources, packages, parsed, asked } = *workspace;
+    let listed: Vec<Package> = packages.manifests.iter().map(package).collect();
+    let texts: Vec<(FileId, std::sync::Arc<str>)> = parsed
+        .iter()
+        .filter(|file| !matches!(file.facts, FileFacts::Rust(_)))
+        .filter_map(|file| Some((file.file, sources.text(file.file)?)))
+        .collect();
+    let included =
+        IncludedTexts::new(texts.iter().map(|(file, text)| (sources.path(*file), *file, text.as_ref())));
+    let rust: Vec<SourceUnit<'_>> = parsed
+        .iter()
+        .filter_map(|file| match &file.facts {
+            FileFacts::Rust(facts) => Some(SourceUnit {
+                file: file.file,
+                path: sources.path(file.file),
+                package: packages.of(file.file),
+                facts,
+                is_test: sources.file(file.file).is_test,
+            }),
+            _ => None,
+        })
+        .collect();
+    let sql: Vec<SqlUnit<'_>> = parsed
+        .iter()
+        .filter_map(|file| match &file.facts {
+            FileFacts::Sql(facts, dialect) => {
+                let dialect = dialect_of(packages.of(file.file), &listed).unwrap_or(*dialect);
+                let package = packages.of(file.file);
+                let named = asked.iter().any(|path| path == sources.absolute(file.file));
+                let text = sources.text(file.file);
+                let role = migration::classify(sources.path(file.file), text.as_deref().unwrap_or(""));
+                let is_test = sources.file(file.file).is_test;
+                Some(SqlUnit { file: file.file, facts, dialect, role, package, is_test, named })
+            }
+            _ => None,
+        })
+        .collect();
+    let libraries: Vec<(FileId, &LuaFile)> = parsed
+        .iter()
+        .filter_map(|file| match &file.facts {
+            FileFacts::Lua(library) => Some((file.file, library)),
+            _ => None,
+        })
+        .collect();
+    resolve(&rust, &sql, &libraries, &included, &listed)
+}
+
+fn package(manifest: &Manifest) -> Package {
+    let dependencies: Vec<PackageDependency> = manifest
+        .dependencies
+        .values()
+        .map(|dependency| PackageDependency {
+            package: dependency.package.clone(),
+            features: dependency.features.clone(),
+        })
+        .collect();
+    let dialect = dialect(&dependencies);
+    Package {
+        name: manifest.package.clone().unwrap_or_default(),
+        root: manifest.dir.clone(),
+        dependencies,
+        dialect,
+    }
+}
+
+/// The dialect that the features of SQL clients name, when they name one alone.
+fn dialect(dependencies: &[PackageDependency]) -> Option<Dialect> {
+    let mut found: Vec<Dialect> = Vec::new();
+    for dependency in dependencies {
+        let names = std::iter::once(&dependency.package).chain(&dependency.features);
+        for name in names {
+            let dialect = match name.as_str() {
+                "postgres" | "sqlx-postgres" | "tokio-postgres" | "deadpool-postgres" => Dialect::Postgres,
+                "mysql" | "sqlx-mysql" | "mysql_async" => Dialect::MySql,
+                "sqlite" | "sqlx-sqlite" | "rusqlite" => Dialect::Sqlite,
+                _ => continue,
+            };
+            if !found.contains(&dialect) {
+                found.push(dialect);
+            }
+        }
+    }
+    if found.len() == 1 { found.pop() } else { None }
+}
+
+fn dialect_of(package: Option<usize>, packages: &[Package]) -> Option<Dialect> {
+    package.and_then(|package| packages.get(package)).and_then(|package| package.dialect)
+}

@@ -1,0 +1,166 @@
+//! The commands and their flags.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Finds the distributed-lock code that lets a paused worker write stale data.
+#[derive(Debug, Parser)]
+#[command(name = "leaselint", version, args_conflicts_with_subcommands = true)]
+#[command(
+    after_help = "Exit codes: 0 nothing that fails the run, 1 findings, 2 the command could not do its work."
+)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    pub(super) command: Option<Command>,
+    #[command(flatten)]
+    pub(super) check: CheckArguments,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Find problems (the default command)
+    Check(CheckArguments),
+    /// Print a rule's page: why, bad, good, fix, what it does not flag
+    Explain {
+        /// The rule's name
+        rule: String,
+    },
+    /// List the rules with their groups and levels
+    Rules,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CheckArguments {
+    /// Files and folders; the working directory when none is given
+    #[arg(value_name = "PATH")]
+    pub(super) paths: Vec<PathBuf>,
+    /// The form of the report on stdout
+    #[arg(long, value_enum, default_value_t)]
+    pub(super) format: Format,
+    /// Write a report to a file as well (may be given several times)
+    #[arg(long, value_name = "FORMAT=PATH", value_parser = parse_output)]
+    pub(super) output: Vec<Output>,
+    /// When to use colours
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    pub(super) color: Color,
+    /// The lowest severity that makes the exit code 1
+    #[arg(long, value_enum, default_value_t, value_name = "LEVEL")]
+    pub(super) fail_on: FailOn,
+    /// Exit with 0 even when there are findings
+    #[arg(long)]
+    pub(super) exit_zero: bool,
+    /// Only these rules or groups
+    #[arg(long, value_name = "RULE", value_delimiter = ',')]
+    pub(super) select: Vec<String>,
+    /// All but these rules or groups
+    #[arg(long, value_name = "RULE", value_delimiter = ',')]
+    pub(super) ignore: Vec<String>,
+    /// Show findings of severity info and of low confidence too
+    #[arg(long)]
+    pub(super) pedantic: bool,
+    /// Report on tests, benches and examples too
+    #[arg(long)]
+    pub(super) tests: bool,
+    /// Walk what .gitignore and .ignore hide
+    #[arg(long)]
+    pub(super) no_ignore: bool,
+    /// How many threads to use
+    #[arg(long, value_name = "N", value_parser = parse_jobs)]
+    pub(super) jobs: Option<NonZeroUsize>,
+    /// Print the report only, and nothing when there are no findings
+    #[arg(long, short, conflicts_with = "verbose")]
+    pub(super) quiet: bool,
+    /// Say on stderr what was read
+    #[arg(long, short)]
+    pub(super) verbose: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(super) enum Format {
+    /// For people, with the source
+    #[default]
+    Human,
+    /// One JSON object
+    Json,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(super) enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(super) enum FailOn {
+    Error,
+    #[default]
+    Warning,
+    Info,
+    Never,
+}
+
+/// A report that goes to a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Output {
+    pub(super) format: Format,
+    pub(super) path: PathBuf,
+}
+
+fn parse_output(text: &str) -> Result<Output, String> {
+    let (format, path) = text.split_once('=').ok_or("the form is FORMAT=PATH, such as json=report.json")?;
+    let format = Format::from_str(format, false).map_err(|_| {
+        let known: Vec<String> = Format::value_variants()
+            .iter()
+            .filter_map(|format| Some(format.to_possible_value()?.get_name().to_owned()))
+            .collect();
+        format!("there is no format `{format}`; there are {}", known.join(" and "))
+    })?;
+    if path.is_empty() {
+        return Err("the path is missing".to_owned());
+    }
+    Ok(Output { format, path: path.into() })
+}
+
+/// Each thread reserves a large stack, so that their number must stay sane.
+fn parse_jobs(text: &str) -> Result<NonZeroUsize, String> {
+    const MOST: usize = 256;
+    text.parse()
+        .ok()
+        .filter(|jobs: &NonZeroUsize| jobs.get() <= MOST)
+        .ok_or(format!("a number from 1 to {MOST} is wanted"))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_declaration_is_sound() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn check_is_the_default_command() {
+        let bare = Arguments::try_parse_from(["leaselint", "--pedantic", "src", "a.sql"]).unwrap();
+        assert!(bare.command.is_none() && bare.check.pedantic);
+        assert_eq!(bare.check.paths.len(), 2);
+        let named = Arguments::try_parse_from(["leaselint", "check", "--jobs", "2", "src"]).unwrap();
+        assert!(matches!(named.command, Some(Command::Check(check)) if check.jobs == NonZeroUsize::new(2)));
+    }
+
+    #[test]
+    fn outputs_and_jobs_are_checked() {
+        let json = Output { format: Format::Json, path: "a=b".into() };
+        assert_eq!(parse_output("json=a=b"), Ok(json));
+        assert!(parse_output("json").is_err() && parse_output("json=").is_err());
+        assert!(parse_output("xml=a").unwrap_err().contains("human and json"));
+        assert!(parse_jobs("0").is_err() && parse_jobs("257").is_err() && parse_jobs("x").is_err());
+    }
+}

@@ -1,0 +1,102 @@
+//! The command `check`: from flags to a run, from a report to streams, files and an exit code.
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::time::Instant;
+use std::{env, fs, io};
+
+use super::arguments::{CheckArguments, Color, FailOn, Format};
+use super::render::render;
+use super::{COULD_NOT, FAILED, stream};
+use crate::check::{self, CheckError, Options, Report, Selection, UnknownRule, check};
+use crate::sources::Sources;
+
+/// Why the command could not do its work.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    #[error(transparent)]
+    Check(#[from] CheckError),
+    #[error(transparent)]
+    UnknownRule(#[from] UnknownRule),
+    #[error("the working directory cannot be told: {0}")]
+    WorkingDirectory(io::Error),
+    #[error("cannot write {}: {source}", path.display())]
+    Output { path: PathBuf, source: io::Error },
+    #[error("cannot write to stdout: {0}")]
+    Stdout(io::Error),
+}
+
+pub(super) fn run(arguments: &CheckArguments) -> u8 {
+    match try_run(arguments) {
+        Ok(code) => code,
+        Err(failure) => {
+            stream::tell("error", &failure.to_string());
+            COULD_NOT
+        }
+    }
+}
+
+fn try_run(arguments: &CheckArguments) -> Result<u8, Failure> {
+    let options = options(arguments)?;
+    let start = Instant::now();
+    let (report, sources) = check(&options)?;
+    if arguments.verbose {
+        let read = sources.files().count();
+        let summary = report.summary;
+        let took = start.elapsed().as_millis();
+        let message =
+            format!("{read} files found, {} of {} parsed, {took} ms", summary.parsed, summary.files);
+        stream::tell("note", &message);
+    }
+    if !arguments.quiet {
+        tell_notes(&report);
+    }
+    for output in &arguments.output {
+        fs::write(&output.path, render(output.format, &report, &sources, false))
+            .map_err(|source| Failure::Output { path: output.path.clone(), source })?;
+    }
+    print(arguments, &report, &sources)?;
+    let fails = options.selection.fails(&report.findings) && !arguments.exit_zero;
+    Ok(if fails { FAILED } else { 0 })
+}
+
+fn options(arguments: &CheckArguments) -> Result<Options, Failure> {
+    let here = PathBuf::from(".");
+    let paths = if arguments.paths.is_empty() { vec![here.clone()] } else { arguments.paths.clone() };
+    let fail_on = match arguments.fail_on {
+        FailOn::Error => check::FailOn::Error,
+        FailOn::Warning => check::FailOn::Warning,
+        FailOn::Info => check::FailOn::Info,
+        FailOn::Never => check::FailOn::Never,
+    };
+    Ok(Options {
+        paths,
+        working_directory: fs::canonicalize(here).map_err(Failure::WorkingDirectory)?,
+        no_ignore: arguments.no_ignore,
+        tests: arguments.tests,
+        jobs: arguments.jobs,
+        selection: Selection::new(&arguments.select, &arguments.ignore, arguments.pedantic, fail_on)?,
+    })
+}
+
+fn tell_notes(report: &Report) {
+    for note in &report.notes {
+        stream::tell("note", note);
+    }
+    if report.summary.files == 0 {
+        stream::tell("note", "no Rust, SQL or Lua files found");
+    }
+}
+
+fn print(arguments: &CheckArguments, report: &Report, sources: &Sources) -> Result<(), Failure> {
+    let nothing_to_say = report.findings.is_empty() && (arguments.quiet || report.summary.files == 0);
+    if arguments.format == Format::Human && nothing_to_say {
+        return Ok(());
+    }
+    let colored = match arguments.color {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => io::stdout().is_terminal() && env::var_os("NO_COLOR").is_none_or(|set| set.is_empty()),
+    };
+    stream::print(&render(arguments.format, report, sources, colored)).map_err(Failure::Stdout)
+}

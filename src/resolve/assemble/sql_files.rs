@@ -1,0 +1,98 @@
+//! Statements that stand in `.sql` files: the schema's history, and the bodies of routines, which are
+//! runtime code although a migration brings them.
+
+use crate::facts::sql::{Dialect, SqlText, Statement, StatementKind};
+use crate::facts::{FileId, TextMap};
+use crate::locks::schema::{Schema, SchemaStep, replay};
+use crate::locks::statement::StatementText;
+use crate::locks::{CountUse, Executor, SqlSite, StatementOrigin, TransactionScope};
+use crate::sql::migration::SqlFileRole;
+
+/// One `.sql` file of the run.
+pub struct SqlUnit<'a> {
+    pub file: FileId,
+    pub facts: &'a SqlText,
+    pub dialect: Dialect,
+    pub role: SqlFileRole,
+    pub package: Option<usize>,
+    pub is_test: bool,
+    /// Somebody asked for this very file, so that it is judged whatever it is for.
+    pub named: bool,
+}
+
+/// The tables that the migrations, and DDL in Rust text, lead to.
+pub fn schema(units: &[SqlUnit<'_>], embedded: &[SqlSite]) -> Schema {
+    let texts: Vec<StatementText> = units.iter().map(text).collect();
+    let from_files = units.iter().zip(&texts).flat_map(|(unit, at)| {
+        let (root, order, snapshot) = match &unit.role {
+            SqlFileRole::Migration { root, order, .. } => (root.as_str(), Some(order), false),
+            SqlFileRole::Snapshot => ("", None, true),
+            SqlFileRole::Query | SqlFileRole::Unknown => ("", None, false),
+        };
+        unit.facts.statements.iter().map(move |statement| SchemaStep {
+            statement,
+            at,
+            dialect: unit.dialect,
+            package: unit.package,
+            root,
+            order,
+            snapshot,
+        })
+    });
+    let from_rust = embedded.iter().map(|site| SchemaStep {
+        statement: &site.statement,
+        at: &site.source,
+        dialect: site.dialect,
+        package: site.package,
+        root: "",
+        order: None,
+        snapshot: false,
+    });
+    replay(from_files.chain(from_rust).collect())
+}
+
+/// The statements of files that rules look at.
+pub fn file_statements(units: &[SqlUnit<'_>]) -> Vec<SqlSite> {
+    units.iter().flat_map(unit_statements).collect()
+}
+
+fn unit_statements(unit: &SqlUnit<'_>) -> Vec<SqlSite> {
+    let mut sites = Vec::new();
+    for statement in &unit.facts.statements {
+        let origin = match unit.role {
+            SqlFileRole::Migration { .. } => Some(StatementOrigin::Migration),
+            SqlFileRole::Snapshot => Some(StatementOrigin::Snapshot),
+            SqlFileRole::Query | SqlFileRole::Unknown => unit.named.then_some(StatementOrigin::QueryFile),
+        };
+        sites.extend(origin.map(|origin| site(unit, statement.clone(), origin)));
+        let body = match &statement.kind {
+            StatementKind::CreateFunction(routine) => &routine.body,
+            StatementKind::CreateTrigger(trigger) => &trigger.body,
+            _ => continue,
+        };
+        sites.extend(body.iter().map(|inner| site(unit, inner.clone(), StatementOrigin::Routine)));
+    }
+    sites
+}
+
+fn text(unit: &SqlUnit<'_>) -> StatementText {
+    StatementText { file: unit.file, map: TextMap::verbatim(0) }
+}
+
+fn site(unit: &SqlUnit<'_>, statement: Statement, origin: StatementOrigin) -> SqlSite {
+    SqlSite {
+        statement,
+        dialect: unit.dialect,
+        source: text(unit),
+        origin,
+        call: None,
+        complete: true,
+        count: CountUse::Unknown,
+        executor: Executor::Unknown,
+        transaction: TransactionScope::default(),
+        is_test: unit.is_test,
+        function: None,
+        package: unit.package,
+        binds: Vec::new(),
+    }
+}
