@@ -38,24 +38,34 @@ pub fn parse(text: &str) -> LuaFile {
             };
         }
     };
+    // The parser is not ours: should it panic, that is a problem of this text and of no other.
+    let guarded = || {
+        std::panic::catch_unwind(|| read(text))
+            .unwrap_or_else(|_| unread("its parser failed on it"))
+    };
     if depth <= SHALLOW {
-        return read(text);
+        return guarded();
     }
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new()
             .stack_size(STACK)
-            .spawn_scoped(scope, || read(text));
+            .spawn_scoped(scope, guarded);
         thread
             .ok()
             .and_then(|t| t.join().ok())
-            .unwrap_or_else(|| LuaFile {
-                scripts: Vec::new(),
-                problem: Some((
-                    Span::new(0, 0),
-                    "the script nests too deeply to be read here".to_owned(),
-                )),
-            })
+            .unwrap_or_else(|| unread("it nests too deeply to be read here"))
     })
+}
+
+fn unread(why: &str) -> LuaFile {
+    let problem = (
+        Span::new(0, 0),
+        format!("the Lua script cannot be parsed: {why}"),
+    );
+    LuaFile {
+        scripts: Vec::new(),
+        problem: Some(problem),
+    }
 }
 
 fn read(text: &str) -> LuaFile {
