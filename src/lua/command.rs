@@ -19,7 +19,7 @@ pub(super) fn commands(operands: &[Operand], facts: &Facts, span: Span) -> Vec<C
         span,
     };
     match name.as_str() {
-        "DEL" | "UNLINK" => rest.iter().map(|key| one(key, &[])).collect(),
+        "DEL" | "UNLINK" if !rest.is_empty() => rest.iter().map(|key| one(key, &[])).collect(),
         _ => match rest.split_first() {
             Some((key, args)) => vec![one(key, args)],
             None => vec![one(&Operand::Unknown, &[])],

@@ -20,6 +20,14 @@ pub(super) fn depth(text: &str) -> Result<usize, (Span, String)> {
     let mut at = 0;
     while at < bytes.len() {
         let start = at;
+        if bytes[at] == b'`' {
+            // No part of Lua 5.1, and the parser does not survive it.
+            let place = Span::new(start as u32, start as u32 + 1);
+            return Err((
+                place,
+                "the Lua script cannot be parsed: unexpected character `".to_owned(),
+            ));
+        }
         at = levels.step(bytes, at);
         if levels.total > DEEPEST {
             let place = Span::new(start as u32, start as u32);
@@ -193,6 +201,12 @@ mod tests {
             assert!(depth(&text.repeat(300)).is_ok(), "{text}");
         }
         assert!(depth(&" ".repeat((1 << 20) + 1)).is_err());
+    }
+
+    #[test]
+    fn a_backtick_is_refused_where_it_is_code() {
+        assert!(depth("x = `a`").is_err());
+        assert_eq!(depth("x = '`' -- `\ny = [[`]]"), Ok(0));
     }
 
     #[test]

@@ -238,6 +238,14 @@ scripts! {
     semaphore_member:
         "if redis.call('ZSCORE', KEYS[1], ARGV[1]) then redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1]) end"
         => "ZSCORE K1 -; ZADD K1 =A1";
+    keys_collected_in_a_table:
+        "local found = {}
+         for i, key in ipairs(KEYS) do if redis.call('GET', key) == ARGV[1] then table.insert(found, key) end end
+         return redis.call('DEL', unpack(found))"
+        => "GET KEYS[i] -; DEL ? -";
+    deletion_of_all_keys:
+        "return redis.call('DEL', unpack(KEYS))"
+        => "DEL KEYS[*] -";
     recursion_ends:
         "local function f() f() f() redis.call('DEL', KEYS[1]) end f()"
         => "DEL K1 -; DEL K1 free";
