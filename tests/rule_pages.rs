@@ -86,16 +86,10 @@ fn table_of_rules() -> String {
     for name in names_in("rules", ".md") {
         let path = format!("{}/rules/{name}.md", env!("CARGO_MANIFEST_DIR"));
         let page = fs::read_to_string(path).expect("pages are UTF-8");
-        let front = page
-            .split("+++\n")
-            .nth(1)
-            .expect("a page opens with its front matter");
+        let front = page.split("+++\n").nth(1).expect("a page opens with its front matter");
         let front: toml::Table = toml::from_str(front).expect("front matter is TOML");
         let field = |key: &str| front[key].as_str().expect("a text").to_owned();
-        let place = GROUPS
-            .iter()
-            .position(|group| *group == field("group"))
-            .expect("a known group");
+        let place = GROUPS.iter().position(|group| *group == field("group")).expect("a known group");
         let row = format!(
             "| [`{name}`](rules/{name}.md) | {} | {} | {} |\n",
             field("group"),
@@ -113,25 +107,15 @@ fn table_of_rules() -> String {
 fn the_readme_lists_every_rule() {
     let path = format!("{}/README.md", env!("CARGO_MANIFEST_DIR"));
     let readme = fs::read_to_string(&path).expect("README is UTF-8");
-    let (before, rest) = readme
-        .split_once("<!-- rules:begin -->\n")
-        .expect("the mark where the table begins");
-    let (table, after) = rest
-        .split_once("<!-- rules:end -->")
-        .expect("the mark where the table ends");
+    let (before, rest) =
+        readme.split_once("<!-- rules:begin -->\n").expect("the mark where the table begins");
+    let (table, after) = rest.split_once("<!-- rules:end -->").expect("the mark where the table ends");
     if std::env::var_os("BLESS").is_some_and(|value| value == "1") {
-        let text = format!(
-            "{before}<!-- rules:begin -->\n{}<!-- rules:end -->{after}",
-            table_of_rules()
-        );
+        let text = format!("{before}<!-- rules:begin -->\n{}<!-- rules:end -->{after}", table_of_rules());
         fs::write(&path, text).expect("README can be written");
         return;
     }
-    assert_eq!(
-        table,
-        table_of_rules(),
-        "BLESS=1 cargo test --test rule_pages rewrites it"
-    );
+    assert_eq!(table, table_of_rules(), "BLESS=1 cargo test --test rule_pages rewrites it");
 }
 
 #[test]

@@ -163,21 +163,12 @@ fn file_names_say_what_is_in_them() {
 
 #[test]
 fn every_dependency_has_its_reason() {
-    let read =
-        |path: &str| fs::read_to_string(root().join(path)).expect("it is part of the repository");
+    let read = |path: &str| fs::read_to_string(root().join(path)).expect("it is part of the repository");
     let manifest: toml::Table = toml::from_str(&read("Cargo.toml")).expect("the manifest is TOML");
     let reasons = read("docs/dependencies.md");
     for section in ["dependencies", "dev-dependencies", "build-dependencies"] {
-        for name in manifest
-            .get(section)
-            .and_then(|s| s.as_table())
-            .into_iter()
-            .flat_map(|s| s.keys())
-        {
-            assert!(
-                reasons.contains(&format!("`{name}`")),
-                "docs/dependencies.md has no line for `{name}`"
-            );
+        for name in manifest.get(section).and_then(|s| s.as_table()).into_iter().flat_map(|s| s.keys()) {
+            assert!(reasons.contains(&format!("`{name}`")), "docs/dependencies.md has no line for `{name}`");
         }
     }
 }

@@ -40,7 +40,7 @@ pub(super) fn list() -> u8 {
 }
 
 fn print(text: &str) -> u8 {
-    match stream::print(text) {
+    match stream::print(text.as_bytes()) {
         Ok(()) => 0,
         Err(error) => {
             stream::tell("error", &format!("cannot write to stdout: {error}"));

@@ -52,7 +52,8 @@ fn try_run(arguments: &CheckArguments) -> Result<u8, Failure> {
         tell_notes(&report);
     }
     for output in &arguments.output {
-        fs::write(&output.path, render(output.format, &report, &sources, false))
+        render(output.format, &report, &sources, false)
+            .and_then(|text| fs::write(&output.path, text))
             .map_err(|source| Failure::Output { path: output.path.clone(), source })?;
     }
     print(arguments, &report, &sources)?;
@@ -98,5 +99,6 @@ fn print(arguments: &CheckArguments, report: &Report, sources: &Sources) -> Resu
         Color::Never => false,
         Color::Auto => io::stdout().is_terminal() && env::var_os("NO_COLOR").is_none_or(|set| set.is_empty()),
     };
-    stream::print(&render(arguments.format, report, sources, colored)).map_err(Failure::Stdout)
+    let text = render(arguments.format, report, sources, colored).map_err(Failure::Stdout)?;
+    stream::print(&text).map_err(Failure::Stdout)
 }

@@ -4,9 +4,9 @@
 use std::io::{self, Write};
 
 /// Writes to stdout. A closed pipe is no error: the reader has seen enough.
-pub(super) fn print(text: &str) -> io::Result<()> {
+pub(super) fn print(text: &[u8]) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+    match stdout.write_all(text).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result,
     }

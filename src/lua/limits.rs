@@ -23,10 +23,7 @@ pub(super) fn depth(text: &str) -> Result<usize, (Span, String)> {
         if bytes[at] == b'`' {
             // No part of Lua 5.1, and the parser does not survive it.
             let place = Span::new(start as u32, start as u32 + 1);
-            return Err((
-                place,
-                "the Lua script cannot be parsed: unexpected character `".to_owned(),
-            ));
+            return Err((place, "the Lua script cannot be parsed: unexpected character `".to_owned()));
         }
         at = levels.step(bytes, at);
         if levels.total > DEEPEST {

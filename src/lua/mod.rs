@@ -32,24 +32,17 @@ pub fn parse(text: &str) -> LuaFile {
     let depth = match limits::depth(text) {
         Ok(depth) => depth,
         Err(problem) => {
-            return LuaFile {
-                scripts: Vec::new(),
-                problem: Some(problem),
-            };
+            return LuaFile { scripts: Vec::new(), problem: Some(problem) };
         }
     };
     // The parser is not ours: should it panic, that is a problem of this text and of no other.
-    let guarded = || {
-        std::panic::catch_unwind(|| read(text))
-            .unwrap_or_else(|_| unread("its parser failed on it"))
-    };
+    let guarded =
+        || std::panic::catch_unwind(|| read(text)).unwrap_or_else(|_| unread("its parser failed on it"));
     if depth <= SHALLOW {
         return guarded();
     }
     std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new()
-            .stack_size(STACK)
-            .spawn_scoped(scope, guarded);
+        let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, guarded);
         thread
             .ok()
             .and_then(|t| t.join().ok())
@@ -58,14 +51,8 @@ pub fn parse(text: &str) -> LuaFile {
 }
 
 fn unread(why: &str) -> LuaFile {
-    let problem = (
-        Span::new(0, 0),
-        format!("the Lua script cannot be parsed: {why}"),
-    );
-    LuaFile {
-        scripts: Vec::new(),
-        problem: Some(problem),
-    }
+    let problem = (Span::new(0, 0), format!("the Lua script cannot be parsed: {why}"));
+    LuaFile { scripts: Vec::new(), problem: Some(problem) }
 }
 
 fn read(text: &str) -> LuaFile {
@@ -75,36 +62,20 @@ fn read(text: &str) -> LuaFile {
     walker.statements(&block);
     let registered = std::mem::take(&mut walker.registered);
     let scripts = if registered.is_empty() {
-        vec![Script {
-            function: None,
-            commands: in_order(std::mem::take(&mut walker.commands)),
-        }]
+        vec![Script { function: None, commands: in_order(std::mem::take(&mut walker.commands)) }]
     } else {
-        registered
-            .iter()
-            .map(|(name, callback)| library_function(&mut walker, name, callback))
-            .collect()
+        registered.iter().map(|(name, callback)| library_function(&mut walker, name, callback)).collect()
     };
-    let exhausted = (walker.steps == 0).then(|| {
-        (
-            Span::new(0, 0),
-            "the script has more paths than can be followed".to_owned(),
-        )
-    });
-    LuaFile {
-        scripts,
-        problem: problem.or(exhausted),
-    }
+    let exhausted = (walker.steps == 0)
+        .then(|| (Span::new(0, 0), "the script has more paths than can be followed".to_owned()));
+    LuaFile { scripts, problem: problem.or(exhausted) }
 }
 
 /// One registered function, called with the keys and the arguments that `FCALL` hands to it.
 fn library_function(walker: &mut Walker<'_>, name: &str, callback: &Closure) -> Script {
     walker.facts = Facts::NONE;
     walker.call(callback, vec![Value::Keys, Value::Args]);
-    Script {
-        function: Some(name.to_owned()),
-        commands: in_order(std::mem::take(&mut walker.commands)),
-    }
+    Script { function: Some(name.to_owned()), commands: in_order(std::mem::take(&mut walker.commands)) }
 }
 
 /// A function that is called twice gives its commands twice.

@@ -6,7 +6,6 @@
 pub mod fingerprint;
 pub mod human;
 pub mod json;
-pub mod lines;
 pub mod sanitize;
 
 #[cfg(test)]
@@ -15,8 +14,7 @@ mod sample;
 use std::sync::Arc;
 
 use crate::facts::FileId;
-
-pub use lines::{LineIndex, Position};
+use crate::facts::lines::{LineIndex, Position};
 
 /// What a report needs to know of the files.
 pub trait SourceView {

@@ -5,7 +5,6 @@
 
 mod depth;
 mod discovery;
-mod lines;
 mod manifest;
 mod packages;
 mod paths;
@@ -20,12 +19,12 @@ use std::sync::{Arc, OnceLock};
 
 pub use depth::{DEPTH_LIMIT, too_deep_at};
 pub use discovery::{Discovery, Found, PathError, Request, discover};
-pub use lines::{LineIndex, Position};
 pub use manifest::{Binary, Dependency, Manifest};
 pub use packages::{Packages, read_packages};
 pub use prefilter::prefilter;
 pub use read::{ReadError, SIZE_LIMIT, read_text};
 
+use crate::facts::lines::{LineIndex, Position};
 use crate::facts::{FileId, Span};
 use crate::locks::InputProblem;
 
@@ -171,3 +170,13 @@ fn unreadable_folder(file: FileId, reason: &str) -> InputProblem {
 
 #[cfg(test)]
 mod tests;
+
+impl crate::report::SourceView for Sources {
+    fn path(&self, file: FileId) -> &str {
+        Sources::path(self, file)
+    }
+
+    fn text(&self, file: FileId) -> Option<Arc<str>> {
+        Sources::text(self, file)
+    }
+}
