@@ -65,6 +65,8 @@ pub enum LooseReason {
     Uncorrelated,
     /// A reading of the row that does not lock it.
     Unlocked,
+    /// Another table's row that is read and not locked.
+    UnlockedOther,
     /// `ON CONFLICT (…) WHERE token < …` chooses an index.
     ConflictTarget,
     /// In a MERGE's ON: a stale token inserts instead.
@@ -130,7 +132,8 @@ fn conjunction(question: Question<'_>, with_joins: bool) -> Verdict {
 
 fn guards_in_joins(question: Question<'_>) -> bool {
     let frame = predicate::Frame::top(question);
-    let guarded = |c: &Expr| matches!(frame.judge(c, false), Verdict::Guarded(g) if g.how != GuardKind::Equal);
+    let guarded =
+        |c: &Expr| matches!(frame.judge(c, false), Verdict::Guarded(g) if g.how != GuardKind::Equal);
     question.write.join_conditions.iter().any(guarded)
 }
 

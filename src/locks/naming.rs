@@ -23,7 +23,8 @@ const LEASE_SCOPE: &[&str] =
 const COUNTERS: &[&str] =
     &["epoch", "term", "generation", "gen", "seq", "sequence", "version", "token", "revision", "counter"];
 const HIGHEST: &[&str] = &["last", "latest", "cur", "current", "max", "highest", "seen"];
-const AMBIGUOUS: &[&str] = &["version", "epoch", "term", "generation", "gen", "revision", "rev", "seq", "token"];
+const AMBIGUOUS: &[&str] =
+    &["version", "epoch", "term", "generation", "gen", "revision", "rev", "seq", "token"];
 const VERSIONS: &[&str] = &[
     "lock_version",
     "row_version",
@@ -48,8 +49,29 @@ const NO_TOKEN: &[&str] = &["at", "by", "id", "reason", "until", "name", "holder
 
 /// Words that are written together in names that are folded to lower case.
 const VOCABULARY: &[&str] = &[
-    "fencing", "fence", "token", "lock", "locked", "lease", "leased", "claim", "claimed", "version", "owner", "holder",
-    "until", "expires", "at", "by", "last", "epoch", "updated", "row", "leader", "heartbeat", "attempt",
+    "fencing",
+    "fence",
+    "token",
+    "lock",
+    "locked",
+    "lease",
+    "leased",
+    "claim",
+    "claimed",
+    "version",
+    "owner",
+    "holder",
+    "until",
+    "expires",
+    "at",
+    "by",
+    "last",
+    "epoch",
+    "updated",
+    "row",
+    "leader",
+    "heartbeat",
+    "attempt",
 ];
 
 /// The words of a name in lower case.
@@ -115,15 +137,17 @@ pub fn token_tier(name: &str) -> Option<TokenTier> {
     }
     let rest: Vec<&str> = words.iter().map(String::as_str).skip_while(|w| HIGHEST.contains(w)).collect();
     match rest.as_slice() {
-        [scope, counter] if LEASE_SCOPE.contains(scope) && COUNTERS.contains(counter) => Some(TokenTier::Lease),
+        [scope, counter] if LEASE_SCOPE.contains(scope) && COUNTERS.contains(counter) => {
+            Some(TokenTier::Lease)
+        }
         [word] if AMBIGUOUS.contains(word) => Some(TokenTier::Ambiguous),
         _ => None,
     }
 }
 
 const HELD: &[&str] = &[
-    "lock", "locked", "lease", "leased", "claim", "claimed", "picked", "reserved", "acquired", "held", "hold", "taken",
-    "leader",
+    "lock", "locked", "lease", "leased", "claim", "claimed", "picked", "reserved", "acquired", "held",
+    "hold", "taken", "leader",
 ];
 
 /// A column that names who holds the row.
@@ -139,11 +163,25 @@ pub fn is_owner(name: &str) -> bool {
 /// A column that names a holder where the rest of the table speaks of a lock.
 pub fn is_weak_owner(name: &str) -> bool {
     let joined = words(name).join("_");
-    let list = ["owner", "owner_id", "owner_token", "token", "worker", "worker_id", "instance", "instance_id", "node_id", "value", "process_id", "session_id"];
+    let list = [
+        "owner",
+        "owner_id",
+        "owner_token",
+        "token",
+        "worker",
+        "worker_id",
+        "instance",
+        "instance_id",
+        "node_id",
+        "value",
+        "process_id",
+        "session_id",
+    ];
     list.contains(&joined.as_str())
 }
 
-const ENDS: &[&str] = &["until", "expires", "expire", "expiry", "expiration", "deadline", "timeout", "expired"];
+const ENDS: &[&str] =
+    &["until", "expires", "expire", "expiry", "expiration", "deadline", "timeout", "expired"];
 
 /// A column that says until when a holder holds.
 pub fn is_deadline(name: &str) -> bool {
@@ -156,14 +194,27 @@ pub fn is_deadline(name: &str) -> bool {
 pub fn is_weak_deadline(name: &str) -> bool {
     let words = words(name);
     let joined = words.join("_");
-    ["expires_at", "expires", "expire", "expiry", "expire_at", "expiration", "valid_until", "deadline", "until"].contains(&joined.as_str())
+    [
+        "expires_at",
+        "expires",
+        "expire",
+        "expiry",
+        "expire_at",
+        "expiration",
+        "valid_until",
+        "deadline",
+        "until",
+    ]
+    .contains(&joined.as_str())
 }
 
 /// A column that says when a holder took the row or last showed itself.
 pub fn is_claim_time(name: &str) -> bool {
     let words = words(name);
-    let renewed = has(&words, &["heartbeat", "heartbeats", "keepalive"]) || words.join("_").starts_with("last_renewed");
-    let taken = pair(&words, HELD, &["at", "time", "ts", "on"]) || pair(&words, &["time"], &["leased", "locked"]);
+    let renewed =
+        has(&words, &["heartbeat", "heartbeats", "keepalive"]) || words.join("_").starts_with("last_renewed");
+    let taken =
+        pair(&words, HELD, &["at", "time", "ts", "on"]) || pair(&words, &["time"], &["leased", "locked"]);
     renewed || taken || ["picked_up_at", "elected_at", "last_seen_at"].contains(&words.join("_").as_str())
 }
 
@@ -171,7 +222,10 @@ pub fn is_claim_time(name: &str) -> bool {
 pub fn is_time(name: &str) -> bool {
     let words = words(name);
     let last = words.last().map_or("", String::as_str);
-    ["at", "time", "ts", "timestamp", "on", "date", "until"].contains(&last) || is_deadline(name) || is_claim_time(name) || is_weak_deadline(name)
+    ["at", "time", "ts", "timestamp", "on", "date", "until"].contains(&last)
+        || is_deadline(name)
+        || is_claim_time(name)
+        || is_weak_deadline(name)
 }
 
 pub fn is_state(name: &str) -> bool {
@@ -187,36 +241,88 @@ pub fn is_attempt(name: &str) -> bool {
 /// Bookkeeping that says nothing a stale writer could harm.
 pub fn is_audit(name: &str) -> bool {
     let words = words(name);
-    let changed = ["updated", "modified", "changed", "touched", "mtime", "update", "modification", "accessed", "seen"];
+    let changed =
+        ["updated", "modified", "changed", "touched", "mtime", "update", "modification", "accessed", "seen"];
     let first = words.iter().find(|w| *w != "last").map_or("", String::as_str);
-    changed.contains(&first) && words.iter().skip(1).all(|w| ["at", "by", "on", "time", "ts", "date", "updated", "modified", "changed", "seen", "accessed"].contains(&w.as_str()))
+    changed.contains(&first)
+        && words.iter().skip(1).all(|w| {
+            ["at", "by", "on", "time", "ts", "date", "updated", "modified", "changed", "seen", "accessed"]
+                .contains(&w.as_str())
+        })
 }
 
 /// A column that marks work as over: `sent_at`, `done`, `completed_at`.
 pub fn is_finish_mark(name: &str) -> bool {
-    let done = ["done", "completed", "finished", "processed", "sent", "delivered", "published", "handled", "acked", "succeeded", "failed", "dispatched", "result"];
+    let done = [
+        "done",
+        "completed",
+        "finished",
+        "processed",
+        "sent",
+        "delivered",
+        "published",
+        "handled",
+        "acked",
+        "succeeded",
+        "failed",
+        "dispatched",
+        "result",
+    ];
     has(&words(name), &done)
 }
 
 /// A state that nothing leaves.
 pub fn is_terminal_state(value: &str) -> bool {
     let done = [
-        "done", "completed", "complete", "finished", "failed", "dead", "cancelled", "canceled", "succeeded", "success", "expired",
-        "killed", "discarded", "archived", "error", "sent", "delivered", "closed", "aborted", "acked",
+        "done",
+        "completed",
+        "complete",
+        "finished",
+        "failed",
+        "dead",
+        "cancelled",
+        "canceled",
+        "succeeded",
+        "success",
+        "expired",
+        "killed",
+        "discarded",
+        "archived",
+        "error",
+        "sent",
+        "delivered",
+        "closed",
+        "aborted",
+        "acked",
     ];
     has(&words(value), &done)
 }
 
 /// A state that a user gives, not a worker.
 pub fn is_user_state(value: &str) -> bool {
-    has(&words(value), &["cancelled", "canceled", "cancelling", "paused", "disabled", "archived", "deleted", "aborted"])
+    has(
+        &words(value),
+        &["cancelled", "canceled", "cancelling", "paused", "disabled", "archived", "deleted", "aborted"],
+    )
 }
 
 /// A table whose name says that its rows are locks.
 pub fn is_lock_table(name: &str) -> bool {
     let lock = [
-        "lock", "locks", "lease", "leases", "leader", "leaders", "leadership", "mutex", "mutexes", "shedlock", "semaphore",
-        "semaphores", "election", "elections",
+        "lock",
+        "locks",
+        "lease",
+        "leases",
+        "leader",
+        "leaders",
+        "leadership",
+        "mutex",
+        "mutexes",
+        "shedlock",
+        "semaphore",
+        "semaphores",
+        "election",
+        "elections",
     ];
     // `mod_lock_post` is about posts that moderators lock.
     has(&words(name), &lock) && !has(&words(name), &["mod", "account", "user", "users"])
@@ -225,15 +331,33 @@ pub fn is_lock_table(name: &str) -> bool {
 /// A function that acts on purpose against whoever holds the row.
 pub fn is_administrative(function: &str) -> bool {
     let acts = [
-        "force", "forced", "admin", "operator", "repair", "gc", "reap", "reaper", "sweep", "sweeper", "vacuum", "purge", "prune",
-        "cleanup", "clean", "expire", "evict", "cancel", "pause", "requeue", "rescue", "recover", "override",
+        "force", "forced", "admin", "operator", "repair", "gc", "reap", "reaper", "sweep", "sweeper",
+        "vacuum", "purge", "prune", "cleanup", "clean", "expire", "evict", "cancel", "pause", "requeue",
+        "rescue", "recover", "override",
     ];
     has(&words(function), &acts)
 }
 
 pub fn is_integer_type(data_type: &str) -> bool {
     let ty = data_type.trim().to_ascii_lowercase();
-    let starts = ["int", "bigint", "smallint", "tinyint", "mediumint", "serial", "bigserial", "numeric", "decimal", "number", "unsigned", "big_integer", "xid8", "i64", "u64", "i32"];
+    let starts = [
+        "int",
+        "bigint",
+        "smallint",
+        "tinyint",
+        "mediumint",
+        "serial",
+        "bigserial",
+        "numeric",
+        "decimal",
+        "number",
+        "unsigned",
+        "big_integer",
+        "xid8",
+        "i64",
+        "u64",
+        "i32",
+    ];
     starts.iter().any(|s| ty.starts_with(s)) && !ty.starts_with("interval")
 }
 
@@ -274,26 +398,58 @@ mod tests {
 
     #[test]
     fn lease_columns_are_told_by_their_words() {
-        for name in ["locked_by", "lock_owner", "lease_owner", "claim_token", "lease_token", "holder", "leader_id", "lockedBy", "holder_identity"] {
+        for name in [
+            "locked_by",
+            "lock_owner",
+            "lease_owner",
+            "claim_token",
+            "lease_token",
+            "holder",
+            "leader_id",
+            "lockedBy",
+            "holder_identity",
+        ] {
             assert!(is_owner(name), "{name}");
         }
-        for name in ["owner", "blocked_by", "placeholder", "updated_by", "released_by", "locked_at", "locked_until", "doorkeeper_owner"] {
+        for name in [
+            "owner",
+            "blocked_by",
+            "placeholder",
+            "updated_by",
+            "released_by",
+            "locked_at",
+            "locked_until",
+            "doorkeeper_owner",
+        ] {
             assert!(!is_owner(name), "{name}");
         }
-        for name in ["locked_until", "lease_expires_at", "held_until", "claim_expires_at", "lease_expiration"] {
+        for name in ["locked_until", "lease_expires_at", "held_until", "claim_expires_at", "lease_expiration"]
+        {
             assert!(is_deadline(name), "{name}");
         }
         for name in ["locked", "expires_at", "updated_at", "lifespan"] {
             assert!(!is_deadline(name), "{name}");
         }
         assert!(is_claim_time("lock_at") && is_claim_time("lastHeartbeatAt") && !is_claim_time("created_at"));
-        assert!(is_audit("updated_at") && is_audit("last_modified") && !is_audit("sent_at") && !is_audit("locked_by"));
+        assert!(
+            is_audit("updated_at")
+                && is_audit("last_modified")
+                && !is_audit("sent_at")
+                && !is_audit("locked_by")
+        );
     }
 
     #[test]
     fn lock_tables_are_told_by_whole_words() {
         assert!(is_lock_table("job_leases") && is_lock_table("shedlock") && is_lock_table("river_leader"));
-        assert!(!is_lock_table("mod_lock_post") && !is_lock_table("person_block") && !is_lock_table("releases"));
-        assert!(is_integer_type("bigint unsigned") && is_integer_type("NUMERIC(20,0)") && !is_integer_type("interval") && !is_integer_type("uuid"));
+        assert!(
+            !is_lock_table("mod_lock_post") && !is_lock_table("person_block") && !is_lock_table("releases")
+        );
+        assert!(
+            is_integer_type("bigint unsigned")
+                && is_integer_type("NUMERIC(20,0)")
+                && !is_integer_type("interval")
+                && !is_integer_type("uuid")
+        );
     }
 }

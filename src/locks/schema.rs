@@ -84,11 +84,8 @@ impl Schema {
 
     /// Adds a table known from elsewhere, such as `diesel::table!`; what a history says has precedence.
     pub fn learn(&mut self, package: Option<usize>, root: &str, dialect: Dialect, table: Table) {
-        let known = self
-            .databases
-            .iter_mut()
-            .filter(|d| d.package == package)
-            .find_map(|d| d.table_mut(&table.name));
+        let known =
+            self.databases.iter_mut().filter(|d| d.package == package).find_map(|d| d.table_mut(&table.name));
         if let Some(known) = known {
             for column in table.columns {
                 if known.column(&column.name).is_none() {

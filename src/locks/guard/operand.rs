@@ -27,13 +27,17 @@ pub(super) fn is_new_row(qualifier: Option<&str>) -> bool {
 pub(super) fn side(frame: &Frame<'_>, e: &Expr) -> Side {
     match &e.kind {
         ExprKind::Column { qualifier, name } => frame.column(qualifier.as_deref(), name),
-        ExprKind::Bind(_) | ExprKind::Hole | ExprKind::InsertedValue { .. } | ExprKind::Query(_) => Side::New(0),
+        ExprKind::Bind(_) | ExprKind::Hole | ExprKind::InsertedValue { .. } | ExprKind::Query(_) => {
+            Side::New(0)
+        }
         ExprKind::Number(_) | ExprKind::Text(_) | ExprKind::Boolean(_) | ExprKind::Null => Side::Constant,
         ExprKind::Cast { operand, .. } => side(frame, operand),
         ExprKind::Call { name, args } => call(frame, name, args),
         ExprKind::Arithmetic { operator, left, right } => arithmetic(frame, *operator, left, right),
         ExprKind::Tuple(list) if list.len() == 1 => side(frame, &list[0]),
-        ExprKind::Other(parts) if parts.iter().any(|p| matches!(side(frame, p), Side::New(_))) => Side::New(0),
+        ExprKind::Other(parts) if parts.iter().any(|p| matches!(side(frame, p), Side::New(_))) => {
+            Side::New(0)
+        }
         _ => Side::Unknown,
     }
 }

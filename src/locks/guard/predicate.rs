@@ -39,9 +39,14 @@ impl<'a> Frame<'a> {
         let is_token = name.eq_ignore_ascii_case(self.question.column);
         let target = &self.question.write.table;
         let own = match qualifier {
-            Some(q) => q.eq_ignore_ascii_case(self.row) || (!self.inner && q.eq_ignore_ascii_case(&target.name)),
+            Some(q) => {
+                q.eq_ignore_ascii_case(self.row) || (!self.inner && q.eq_ignore_ascii_case(&target.name))
+            }
             // Without a schema an unqualified column is the row's own.
-            None => (self.question.has_column)(target, name) != Some(false) || !super::other_source_has(&self.question, name),
+            None => {
+                (self.question.has_column)(target, name) != Some(false)
+                    || !super::other_source_has(&self.question, name)
+            }
         };
         match (own, is_token) {
             (true, true) => Side::Token(0),
@@ -64,15 +69,25 @@ impl<'a> Frame<'a> {
             ExprKind::And(list) | ExprKind::Or(list) => {
                 let any = matches!(e.kind, ExprKind::Or(_)) != negated;
                 let verdicts: Vec<_> = list.iter().map(|p| (p, next(p, negated))).collect();
-                if any { self.or(&verdicts, negated, e.span) } else { verdicts.into_iter().fold(Verdict::Absent, |a, (_, v)| and(a, v)) }
+                if any {
+                    self.or(&verdicts, negated, e.span)
+                } else {
+                    verdicts.into_iter().fold(Verdict::Absent, |a, (_, v)| and(a, v))
+                }
             }
             ExprKind::Not(inner) => next(inner, !negated),
-            ExprKind::Compare { operator, left, right } => self.compare(*operator, left, right, negated, e.span),
-            ExprKind::InList { operand, list, negated: not } => self.in_list(operand, list, *not != negated, e.span),
+            ExprKind::Compare { operator, left, right } => {
+                self.compare(*operator, left, right, negated, e.span)
+            }
+            ExprKind::InList { operand, list, negated: not } => {
+                self.in_list(operand, list, *not != negated, e.span)
+            }
             ExprKind::InQuery { operand, query, negated: not } if *not == negated => {
                 sources::query(self, query, Some(operand), e.span)
             }
-            ExprKind::Exists { query, negated: not } if *not == negated => sources::query(self, query, None, e.span),
+            ExprKind::Exists { query, negated: not } if *not == negated => {
+                sources::query(self, query, None, e.span)
+            }
             ExprKind::Between { operand, high, negated: not, .. } if *not == negated => {
                 self.compare(Comparison::LessOrEqual, operand, high, false, e.span)
             }
@@ -151,7 +166,9 @@ impl<'a> Frame<'a> {
     fn sides(&self, operator: Comparison, left: Side, right: Side, span: Span) -> Verdict {
         use Comparison as C;
         match (left, right) {
-            (Side::Token(_), Side::Token(_)) | (Side::Token(_), Side::OwnRow) => loose(LooseReason::Itself, span),
+            (Side::Token(_), Side::Token(_)) | (Side::Token(_), Side::OwnRow) => {
+                loose(LooseReason::Itself, span)
+            }
             (Side::Token(a), Side::New(b)) => token_and_new(operator, a - b, span),
             (Side::Token(_), Side::Constant) if matches!(operator, C::Less | C::LessOrEqual) => {
                 loose(LooseReason::Constant, span)
@@ -163,15 +180,26 @@ impl<'a> Frame<'a> {
             // The token of a joined row is as good as a bound one.
             (Side::Token(a), Side::ForeignToken) => token_and_new(operator, a, span),
             (Side::Token(_) | Side::Greatest | Side::ForeignToken, _) => Verdict::Absent,
-            (_, Side::Token(_) | Side::Greatest | Side::ForeignToken) => self.sides(mirrored(operator), right, left, span),
+            (_, Side::Token(_) | Side::Greatest | Side::ForeignToken) => {
+                self.sides(mirrored(operator), right, left, span)
+            }
             _ => Verdict::Absent,
         }
     }
 
-    fn tuples(&self, operator: Comparison, left: &[Expr], right: &[Expr], negated: bool, span: Span) -> Verdict {
+    fn tuples(
+        &self,
+        operator: Comparison,
+        left: &[Expr],
+        right: &[Expr],
+        negated: bool,
+        span: Span,
+    ) -> Verdict {
         let pairs = left.iter().zip(right);
         if operator == Comparison::Equal && !negated {
-            return pairs.fold(Verdict::Absent, |found, (l, r)| and(found, self.compare(operator, l, r, false, span)));
+            return pairs.fold(Verdict::Absent, |found, (l, r)| {
+                and(found, self.compare(operator, l, r, false, span))
+            });
         }
         // Row comparison decides by the first pair, and lets equality through to the next.
         match left.iter().zip(right).next() {
@@ -187,7 +215,9 @@ impl<'a> Frame<'a> {
         }
         match side(self, operand) {
             Side::Token(_) if negated => loose(LooseReason::NotEqual, span),
-            Side::Token(_) if list.iter().any(|e| matches!(side(self, e), Side::New(_))) => guarded(GuardKind::Equal, span),
+            Side::Token(_) if list.iter().any(|e| matches!(side(self, e), Side::New(_))) => {
+                guarded(GuardKind::Equal, span)
+            }
             _ => Verdict::Absent,
         }
     }
@@ -234,5 +264,6 @@ fn opposite(operator: Comparison) -> Comparison {
 }
 
 fn is_false(e: &Expr) -> bool {
-    matches!(&e.kind, ExprKind::Boolean(false) | ExprKind::Null) || matches!(&e.kind, ExprKind::Number(n) if n == "0")
+    matches!(&e.kind, ExprKind::Boolean(false) | ExprKind::Null)
+        || matches!(&e.kind, ExprKind::Number(n) if n == "0")
 }

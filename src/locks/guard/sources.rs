@@ -5,7 +5,7 @@ use super::predicate::Frame;
 use super::{Guard, GuardKind, LooseReason, Question, Verdict, and, judge as judge_write, loose};
 use crate::facts::Span;
 use crate::facts::sql::{
-    Cte, CteBody, Comparison, Dialect, Expr, ExprKind, Select, Source, SourceKind, TableName, Write,
+    Comparison, Cte, CteBody, Dialect, Expr, ExprKind, Select, Source, SourceKind, TableName, Write,
 };
 use crate::locks::naming;
 
@@ -96,9 +96,12 @@ fn of_select(frame: &Frame<'_>, select: &Select, correlated: bool, locked: bool,
     for source in &select.sources {
         let SourceKind::Table(table) = &source.kind else { continue };
         let name = source.alias.as_deref().unwrap_or(&table.name);
-        let inner_cte = select.ctes.iter().find(|c| c.name.eq_ignore_ascii_case(&table.name)).map(|c| &c.body);
+        let inner_cte =
+            select.ctes.iter().find(|c| c.name.eq_ignore_ascii_case(&table.name)).map(|c| &c.body);
         let found = match inner_cte.or_else(|| cte(frame, table)) {
-            Some(body) if !frame.is_too_deep() => of_body(&frame.within(name), body, name, correlated || names_row(frame, select)),
+            Some(body) if !frame.is_too_deep() => {
+                of_body(&frame.within(name), body, name, correlated || names_row(frame, select))
+            }
             Some(_) => Verdict::Absent,
             None if same_table(table, &frame.question.write.table) => {
                 let own = conditions(&frame.within(name), select);
@@ -126,7 +129,13 @@ fn check(own: Verdict, correlated: bool, locked: bool, span: Span) -> Verdict {
 }
 
 /// A fence row or lease row of another table, checked by its token or holder.
-fn other_table(frame: &Frame<'_>, select: &Select, source: &Source, table: &TableName, span: Span) -> Verdict {
+fn other_table(
+    frame: &Frame<'_>,
+    select: &Select,
+    source: &Source,
+    table: &TableName,
+    span: Span,
+) -> Verdict {
     let mut columns = Vec::new();
     collect_columns(select.predicate.as_ref(), &mut columns);
     for condition in &select.join_conditions {
@@ -134,14 +143,15 @@ fn other_table(frame: &Frame<'_>, select: &Select, source: &Source, table: &Tabl
     }
     let name = source.alias.as_deref().unwrap_or(&table.name);
     for column in columns.into_iter().filter(|c| proves(c)) {
-        let probe = Write { table: table.clone(), alias: source.alias.clone(), sources: Vec::new(), ..blank(frame) };
+        let probe =
+            Write { table: table.clone(), alias: source.alias.clone(), sources: Vec::new(), ..blank(frame) };
         let question = Question { write: &probe, column, ..frame.question };
         let inner = Frame::top(question);
         if let Verdict::Guarded(guard) = conditions(&inner.within(name), select) {
             return if select.locks_rows || select.shares_rows || frame.question.dialect == Dialect::Sqlite {
                 Verdict::Guarded(Guard { how: GuardKind::OtherRow, span: guard.span })
             } else {
-                loose(LooseReason::Unlocked, span)
+                loose(LooseReason::UnlockedOther, span)
             };
         }
     }
@@ -204,7 +214,9 @@ fn shares_key(frame: &Frame<'_>, select: &Select) -> bool {
             .into_iter()
             .flat_map(|(l, r)| [(l, r), (r, l)])
             .filter_map(|(column, value)| match (&column.kind, &value.kind) {
-                (ExprKind::Column { name, .. }, ExprKind::Bind(_)) => Some((name.to_lowercase(), value.clone())),
+                (ExprKind::Column { name, .. }, ExprKind::Bind(_)) => {
+                    Some((name.to_lowercase(), value.clone()))
+                }
                 _ => None,
             })
             .collect()

@@ -79,11 +79,15 @@ fn predicates() {
         ("id IN (SELECT id FROM a WHERE t < $2 FOR UPDATE)", "Less"),
         ("id = (SELECT id FROM a WHERE t < $2)", "Less"),
         ("EXISTS (SELECT 1 FROM leases WHERE name = $1 AND fencing_token = $2 FOR SHARE)", "OtherRow"),
-        ("EXISTS (SELECT 1 FROM leases WHERE name = $1 AND fencing_token = $2)", "Unlocked"),
+        ("EXISTS (SELECT 1 FROM leases WHERE name = $1 AND fencing_token = $2)", "UnlockedOther"),
         ("EXISTS (SELECT 1 FROM leases WHERE name = $1)", "Absent"),
     ] {
         for verb in ["UPDATE a SET x = 1 WHERE", "DELETE FROM a WHERE"] {
-            assert_eq!(says(&format!("{verb} {predicate}"), Dialect::Postgres), expected, "{verb} {predicate}");
+            assert_eq!(
+                says(&format!("{verb} {predicate}"), Dialect::Postgres),
+                expected,
+                "{verb} {predicate}"
+            );
         }
     }
 }
@@ -91,20 +95,47 @@ fn predicates() {
 #[test]
 fn sources_and_ctes() {
     for (sql, expected) in [
-        ("WITH ok AS (SELECT id FROM a WHERE id = $1 AND t < $2 FOR UPDATE) UPDATE a r SET x = 1 FROM ok WHERE r.id = ok.id", "Less"),
-        ("WITH ok AS (SELECT id FROM a WHERE id = $1 AND t < $2) UPDATE a r SET x = 1 FROM ok WHERE r.id = ok.id", "Unlocked"),
-        ("WITH ok AS (SELECT id FROM a WHERE t < $2 FOR UPDATE) UPDATE a r SET x = 1 FROM ok WHERE r.id = $1", "Uncorrelated"),
+        (
+            "WITH ok AS (SELECT id FROM a WHERE id = $1 AND t < $2 FOR UPDATE) UPDATE a r SET x = 1 FROM ok WHERE r.id = ok.id",
+            "Less",
+        ),
+        (
+            "WITH ok AS (SELECT id FROM a WHERE id = $1 AND t < $2) UPDATE a r SET x = 1 FROM ok WHERE r.id = ok.id",
+            "Unlocked",
+        ),
+        (
+            "WITH ok AS (SELECT id FROM a WHERE t < $2 FOR UPDATE) UPDATE a r SET x = 1 FROM ok WHERE r.id = $1",
+            "Uncorrelated",
+        ),
         ("UPDATE a SET x = 1 FROM (SELECT id FROM a WHERE t < $2 FOR UPDATE) s WHERE a.id = s.id", "Less"),
-        ("WITH ok AS (SELECT id FROM a WHERE t < $2 FOR UPDATE) DELETE FROM a USING ok WHERE a.id = ok.id", "Less"),
-        ("WITH f AS (UPDATE fences SET token = $2 WHERE name = $3 AND token < $2 RETURNING name) UPDATE a SET x = 1 FROM f WHERE a.id = $1", "OtherRow"),
-        ("WITH f AS (UPDATE fences SET token = $2 WHERE name = $3 AND token < $2 RETURNING 1) UPDATE a SET x = 1 WHERE id = $1 AND EXISTS (SELECT 1 FROM f)", "OtherRow"),
-        ("WITH f AS (UPDATE fences SET token = $2 WHERE name = $3 RETURNING 1) UPDATE a SET x = 1 WHERE id = $1 AND EXISTS (SELECT 1 FROM f)", "Absent"),
+        (
+            "WITH ok AS (SELECT id FROM a WHERE t < $2 FOR UPDATE) DELETE FROM a USING ok WHERE a.id = ok.id",
+            "Less",
+        ),
+        (
+            "WITH f AS (UPDATE fences SET token = $2 WHERE name = $3 AND token < $2 RETURNING name) UPDATE a SET x = 1 FROM f WHERE a.id = $1",
+            "OtherRow",
+        ),
+        (
+            "WITH f AS (UPDATE fences SET token = $2 WHERE name = $3 AND token < $2 RETURNING 1) UPDATE a SET x = 1 WHERE id = $1 AND EXISTS (SELECT 1 FROM f)",
+            "OtherRow",
+        ),
+        (
+            "WITH f AS (UPDATE fences SET token = $2 WHERE name = $3 RETURNING 1) UPDATE a SET x = 1 WHERE id = $1 AND EXISTS (SELECT 1 FROM f)",
+            "Absent",
+        ),
         ("UPDATE a SET x = 1 FROM l WHERE a.id = l.id AND l.t < $2", "OtherTable"),
         ("UPDATE a SET x = v.x FROM (VALUES ($1, $2)) AS v(id, t) WHERE a.id = v.id AND a.t < v.t", "Less"),
-        ("WITH m AS (UPDATE a n SET x = 1, t = $2 WHERE n.id = $1 AND $2 > n.t RETURNING n.id) INSERT INTO log (id) SELECT id FROM m", "Less"),
+        (
+            "WITH m AS (UPDATE a n SET x = 1, t = $2 WHERE n.id = $1 AND $2 > n.t RETURNING n.id) INSERT INTO log (id) SELECT id FROM m",
+            "Less",
+        ),
         ("MERGE INTO a USING s ON a.id = s.id WHEN MATCHED AND a.t < s.t THEN UPDATE SET x = s.x", "Less"),
         ("MERGE INTO a USING s ON a.id = s.id AND a.t < s.t WHEN MATCHED THEN UPDATE SET x = s.x", "MergeOn"),
-        ("MERGE INTO a USING s ON a.id = s.id WHEN MATCHED AND a.t < s.t THEN UPDATE SET x = s.x WHEN MATCHED THEN DELETE", "Absent"),
+        (
+            "MERGE INTO a USING s ON a.id = s.id WHEN MATCHED AND a.t < s.t THEN UPDATE SET x = s.x WHEN MATCHED THEN DELETE",
+            "Absent",
+        ),
     ] {
         assert_eq!(says(sql, Dialect::Postgres), expected, "{sql}");
     }
@@ -120,7 +151,10 @@ fn upserts() {
         ("DO UPDATE SET x = EXCLUDED.x WHERE EXCLUDED.t < a.t", "WrongWay"),
         ("WHERE t < 5 DO UPDATE SET x = EXCLUDED.x", "ConflictTarget"),
         ("DO UPDATE SET x = EXCLUDED.x, t = GREATEST(a.t, EXCLUDED.t)", "SetOnly"),
-        ("DO UPDATE SET t = GREATEST(a.t, EXCLUDED.t), x = CASE WHEN a.t < EXCLUDED.t THEN EXCLUDED.x ELSE a.x END", "Less"),
+        (
+            "DO UPDATE SET t = GREATEST(a.t, EXCLUDED.t), x = CASE WHEN a.t < EXCLUDED.t THEN EXCLUDED.x ELSE a.x END",
+            "Less",
+        ),
         ("DO UPDATE SET x = CASE WHEN a.t >= EXCLUDED.t THEN a.x ELSE EXCLUDED.x END", "Less"),
         ("DO UPDATE SET x = CASE WHEN a.t < EXCLUDED.t THEN EXCLUDED.x ELSE 0 END", "Absent"),
     ] {

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::{Column, Database, DroppedColumn, Schema, Table, UpdateTrigger, locate};
 use crate::facts::sql::{
-    ColumnDefinition, CreateTable, Dialect, Routine, Section, Statement, StatementKind, TableChange, TableName, Trigger,
+    ColumnDefinition, CreateTable, Dialect, Routine, Section, Statement, StatementKind, TableChange,
+    TableName, Trigger,
 };
 use crate::locks::statement::StatementText;
 use crate::sql::migration::OrderKey;
@@ -189,8 +190,12 @@ fn alter(step: &SchemaStep<'_>, table: &mut Table, change: &TableChange) {
         TableChange::RenameColumn { from, to, span } => rename(table, from, to, locate(step, *span)),
         TableChange::SetNotNull { column } => edit(table, column, |c| c.not_null = true),
         TableChange::DropNotNull { column } => edit(table, column, |c| c.not_null = false),
-        TableChange::SetType { column, data_type, .. } => edit(table, column, |c| c.data_type.clone_from(data_type)),
-        TableChange::SetDefault { column, default } => edit(table, column, |c| c.default = Some(default.clone())),
+        TableChange::SetType { column, data_type, .. } => {
+            edit(table, column, |c| c.data_type.clone_from(data_type))
+        }
+        TableChange::SetDefault { column, default } => {
+            edit(table, column, |c| c.default = Some(default.clone()))
+        }
         TableChange::DropDefault { column } => edit(table, column, |c| c.default = None),
         TableChange::AddPrimaryKey { columns } => table.primary_key.clone_from(columns),
         TableChange::AddUnique { columns } => table.unique.push(columns.clone()),
@@ -235,11 +240,21 @@ mod tests {
         for (role, text, at) in &read {
             for statement in &text.statements {
                 let (root, order, snapshot) = match role {
-                    SqlFileRole::Migration { root, order, section } if *section == Section::Up => (root.as_str(), Some(order), false),
+                    SqlFileRole::Migration { root, order, section } if *section == Section::Up => {
+                        (root.as_str(), Some(order), false)
+                    }
                     SqlFileRole::Snapshot => ("dump", None, true),
                     _ => continue,
                 };
-                steps.push(SchemaStep { statement, at, dialect: Dialect::Postgres, package: None, root, order, snapshot });
+                steps.push(SchemaStep {
+                    statement,
+                    at,
+                    dialect: Dialect::Postgres,
+                    package: None,
+                    root,
+                    order,
+                    snapshot,
+                });
             }
         }
         steps.reverse();
@@ -253,16 +268,28 @@ mod tests {
     #[test]
     fn changes_apply_in_the_order_of_their_numbers() {
         let schema = schema(&[
-            ("migrations/10_c.sql", "ALTER TABLE a ALTER COLUMN fence SET NOT NULL; ALTER TABLE a RENAME TO b;"),
-            ("migrations/9_b.sql", "ALTER TABLE a ADD COLUMN tok BIGINT; ALTER TABLE a RENAME COLUMN tok TO fence;"),
-            ("migrations/1_a.sql", "CREATE TABLE a (id BIGINT PRIMARY KEY, old TEXT); CREATE UNIQUE INDEX u ON a (old);"),
+            (
+                "migrations/10_c.sql",
+                "ALTER TABLE a ALTER COLUMN fence SET NOT NULL; ALTER TABLE a RENAME TO b;",
+            ),
+            (
+                "migrations/9_b.sql",
+                "ALTER TABLE a ADD COLUMN tok BIGINT; ALTER TABLE a RENAME COLUMN tok TO fence;",
+            ),
+            (
+                "migrations/1_a.sql",
+                "CREATE TABLE a (id BIGINT PRIMARY KEY, old TEXT); CREATE UNIQUE INDEX u ON a (old);",
+            ),
             ("migrations/11_d.up.sql", "ALTER TABLE b DROP COLUMN old;"),
             ("migrations/11_d.down.sql", "ALTER TABLE b DROP COLUMN fence;"),
         ]);
         let found = table(&schema, "B");
         assert!(found.column("fence").unwrap().not_null);
         assert!(found.column("old").is_none() && found.unique.is_empty());
-        assert_eq!(found.dropped_columns.iter().map(|d| d.column.name.as_str()).collect::<Vec<_>>(), ["tok", "old"]);
+        assert_eq!(
+            found.dropped_columns.iter().map(|d| d.column.name.as_str()).collect::<Vec<_>>(),
+            ["tok", "old"]
+        );
         assert!(found.is_key_part("id"));
     }
 
@@ -279,7 +306,9 @@ mod tests {
     #[test]
     fn triggers_learn_from_their_functions_and_can_be_dropped() {
         let function = "CREATE FUNCTION f() RETURNS trigger AS $$ BEGIN IF NEW.t <= OLD.t THEN RAISE EXCEPTION 'x'; END IF; RETURN NEW; END $$ LANGUAGE plpgsql;";
-        let text = format!("CREATE TABLE a (t BIGINT); CREATE TRIGGER g BEFORE UPDATE ON a FOR EACH ROW EXECUTE FUNCTION f(); {function}");
+        let text = format!(
+            "CREATE TABLE a (t BIGINT); CREATE TRIGGER g BEFORE UPDATE ON a FOR EACH ROW EXECUTE FUNCTION f(); {function}"
+        );
         let found = schema(&[("migrations/1_a.sql", &text)]);
         assert_eq!(table(&found, "a").triggers[0].refuses_stale, ["t"]);
         let dropped = schema(&[("migrations/1_a.sql", &format!("{text} DROP TRIGGER g ON a;"))]);
