@@ -19,7 +19,7 @@ use crate::facts::sql::TableName;
 pub(super) use evidence::{has_column, used_columns};
 use walk::each_table;
 pub use walk::{NestedWrite, selects, writes};
-pub(super) use walk::{is_before, literal, own_compares};
+pub(super) use walk::{inner_selects, is_before, literal, own_compares};
 
 /// A table, as far as it matters to locking.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

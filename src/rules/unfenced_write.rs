@@ -86,6 +86,10 @@ fn unfenced(row: &RowWrite<'_>, token: &TokenColumn) -> Option<Draft> {
     if deletes && versioned {
         draft = draft.severity(Severity::Warning).confidence(Confidence::Medium);
     }
+    if token.tier == TokenTier::Ambiguous && row.write.verb == WriteVerb::Upsert {
+        // Starting a record afresh is a common reason to overwrite it on purpose.
+        draft = draft.confidence(Confidence::Low);
+    }
     if let Some(declared) = token.declared {
         draft = draft.related(declared, format!("`{column}` is declared here"));
     }

@@ -2,7 +2,7 @@
 
 use super::{Protection, RowWrite};
 use crate::facts::sql::{TableName, WriteVerb};
-use crate::locks::guard::{self, GuardKind, Question, Verdict};
+use crate::locks::guard::{self, Question, Verdict};
 use crate::locks::tables::{self, TableProfile, TokenColumn, TokenKind, contains};
 use crate::locks::{Inventory, naming};
 
@@ -17,10 +17,6 @@ pub(super) fn of<'a>(inventory: &Inventory, row: &RowWrite<'a>) -> Protection<'a
     }
     for column in holders(row) {
         match judge(inventory, row, &column) {
-            Verdict::Guarded(guard) if guard.how == GuardKind::Equal || guard.how == GuardKind::OtherRow => {
-                return Protection::Held { column, guard };
-            }
-            // A guard in a locked source carries its own comparison.
             Verdict::Guarded(guard) => return Protection::Held { column, guard },
             Verdict::Loose(found) if found.reason == guard::LooseReason::OrAround => {
                 loose = loose.or(Some((column, found)));
@@ -61,8 +57,11 @@ fn holders(row: &RowWrite<'_>) -> Vec<String> {
     let mut found: Vec<String> = profile.owners.iter().cloned().chain(identities).collect();
     found.extend(profile.claim_times.iter().cloned());
     let used = tables::used_columns(row.write);
-    let more =
-        used.iter().filter(|c| naming::is_attempt(c) || naming::is_owner(c) || naming::is_weak_owner(c));
+    // The generation of a lease names its holder, whatever the column is called.
+    let grant = |c: &str| row.is_leased() && naming::token_tier(c).is_some();
+    let named =
+        |c: &str| naming::is_attempt(c) || naming::is_owner(c) || naming::is_weak_owner(c) || grant(c);
+    let more = used.iter().filter(|c| named(c));
     found.extend(more.filter(|c| !contains(&found, c)).map(|c| (*c).to_owned()).collect::<Vec<_>>());
     found
 }

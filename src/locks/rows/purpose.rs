@@ -4,7 +4,7 @@ use super::Purpose;
 use crate::facts::sql::{Comparison, Expr, ExprKind, Write, WriteVerb};
 use crate::locks::naming;
 use crate::locks::statement::SqlSite;
-use crate::locks::tables::{TableProfile, contains, is_before, literal, own_compares};
+use crate::locks::tables::{TableProfile, contains, inner_selects, is_before, literal, own_compares};
 
 pub(super) fn of(site: &SqlSite, write: &Write, profile: &TableProfile) -> Purpose {
     if is_acquire(site, write, profile) {
@@ -24,6 +24,8 @@ pub(super) fn of(site: &SqlSite, write: &Write, profile: &TableProfile) -> Purpo
 
 fn is_acquire(site: &SqlSite, write: &Write, profile: &TableProfile) -> bool {
     let conditions = own_compares(write.predicate.as_ref());
+    // Rows that others skip while we hold them are being taken.
+    let picks = inner_selects(write).iter().any(|s| s.skip_locked);
     write.assignments.iter().any(|a| {
         if is_null(&a.value) || keeps(&a.value, &a.column) {
             return false;
@@ -33,6 +35,7 @@ fn is_acquire(site: &SqlSite, write: &Write, profile: &TableProfile) -> bool {
         profile.is_owner(&a.column)
             || (deadline && conditions.iter().any(|(c, o, _)| expired(c, *o)))
             || (deadline && tests_null(write.predicate.as_ref(), &a.column))
+            || (naming::is_state(&a.column) && picks)
             || (naming::is_state(&a.column)
                 && literal(site, &a.value).is_some_and(|s| contains(&profile.running_states, &s)))
     })

@@ -157,3 +157,31 @@ fn claims_need_a_hand_out_and_a_take_back() {
     let claim = "UPDATE parcel SET held_until = $1 WHERE id = $2 AND (held_until IS NULL OR held_until < $3)";
     assert_eq!(finishes(&[claim, "UPDATE parcel SET state = $1 WHERE id = $2"]), [false, true]);
 }
+
+#[test]
+fn the_generation_of_a_lease_names_its_holder() {
+    let schema = "CREATE TABLE lease_locks (name TEXT PRIMARY KEY, owner TEXT, generation BIGINT NOT NULL, expires_at TIMESTAMPTZ);";
+    let statements = [
+        "UPDATE lease_locks SET expires_at = now() + $3 * interval '1 ms' WHERE name = $1 AND generation = $2 AND owner IS NOT NULL",
+        "UPDATE lease_locks SET owner = NULL WHERE name = $1 AND generation = $2 AND owner IS NOT NULL",
+        "UPDATE lease_locks SET owner = NULL WHERE name = $1 AND owner IS NOT NULL",
+    ];
+    let inventory = inventory(schema, statements.iter().map(|s| site(s, Dialect::Postgres)).collect());
+    assert!(unguarded_row_renewals(&inventory).is_empty());
+    assert_eq!(unguarded_row_releases(&inventory).len(), 1);
+}
+
+#[test]
+fn rows_picked_with_skip_locked_are_being_taken() {
+    let take = "WITH free AS (SELECT id FROM task WHERE state = $2 OR (state = $3 AND last_heartbeat_at < now() - heartbeat) LIMIT 1 FOR UPDATE SKIP LOCKED) UPDATE task t SET state = $3, last_heartbeat_at = now() FROM free WHERE t.id = free.id RETURNING t.id";
+    let inventory = inventory(
+        "",
+        vec![
+            site(take, Dialect::Postgres),
+            site("UPDATE task SET state = $2 WHERE id = $1", Dialect::Postgres),
+        ],
+    );
+    let rows = row_writes(&inventory);
+    assert_eq!(rows[0].purpose, Purpose::Acquire);
+    assert!(rows[1].purpose == Purpose::Protected && rows[1].finishes_claim());
+}

@@ -137,7 +137,7 @@ pub(in crate::locks) fn literal(site: &SqlSite, e: &Expr) -> Option<String> {
 }
 
 /// Queries that choose the rows of a write.
-pub(super) fn inner_selects(write: &Write) -> Vec<&Select> {
+pub(in crate::locks) fn inner_selects(write: &Write) -> Vec<&Select> {
     let mut found = Vec::new();
     selects_of_write(write, &mut found, 0);
     let same = |s: &Select| {
