@@ -1,12 +1,12 @@
 //! The rules on SQL statements, on hand-made inventories: which statement gets which finding.
 
+use leaselint::facts::migration::OrderKey;
 use leaselint::facts::sql::{Dialect, Section};
 use leaselint::facts::{FileId, Location, Span, TextMap};
 use leaselint::finding::{Confidence, Severity};
 use leaselint::locks::schema::{SchemaStep, replay};
 use leaselint::locks::statement::{BoundValue, StatementText};
 use leaselint::locks::{CountUse, Executor, Inventory, SqlSite, StatementOrigin, TransactionScope};
-use leaselint::sql::migration::OrderKey;
 
 const SCHEMA_FILE: FileId = FileId(0);
 
@@ -177,6 +177,9 @@ fn tokens_that_stay_behind() {
         .says(&["1 token-not-advanced Error"]);
     case(DOCS, Postgres)
         .run("UPDATE docs SET body = $1 WHERE id = $2 AND lock_version = $3")
+        .says(&["1 token-not-advanced Error"]);
+    case(DOCS, Postgres)
+        .run("UPDATE docs SET body = $1, lock_version = $3 WHERE id = $2 AND lock_version = $3")
         .says(&["1 token-not-advanced Error"]);
     case(BALANCES, Postgres)
         .run("UPDATE account_balances SET balance = $1, last_fencing_token = last_fencing_token + 1 WHERE id = $2 AND last_fencing_token < $3")

@@ -4,6 +4,7 @@
 //! only. Everything that looks across files (names, values, locks) happens after them.
 
 pub mod lua;
+pub mod migration;
 pub mod rust;
 pub mod span;
 pub mod sql;

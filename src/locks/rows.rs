@@ -13,7 +13,7 @@ use super::naming;
 use super::schema::Table;
 use super::statement::{SqlSite, StatementOrigin};
 use super::tables::{NestedWrite, TableProfile, TokenColumn, writes};
-use crate::facts::sql::Write;
+use crate::facts::sql::{Comparison, Expr, Write};
 
 /// One write of one statement.
 #[derive(Debug, Clone, Copy)]
@@ -97,9 +97,14 @@ impl<'a> RowWrite<'a> {
         purpose::finishes_claim(self.site, self.write, self.profile)
     }
 
+    /// Comparisons of columns in the statement's own condition, read as `column OP other`.
+    pub fn compares(&self) -> Vec<(&'a str, Comparison, &'a Expr)> {
+        super::tables::own_compares(self.write.predicate.as_ref())
+    }
+
     /// Whether the condition names the row's state.
     pub fn compares_state(&self) -> bool {
-        super::tables::own_compares(self.write.predicate.as_ref()).iter().any(|(c, ..)| naming::is_state(c))
+        self.compares().iter().any(|(c, ..)| naming::is_state(c))
     }
 
     /// Whether a trigger sets this column by itself.

@@ -1,6 +1,6 @@
 //! A token that is compared and left as it was: the next stale holder passes the same comparison.
 
-use crate::facts::sql::WriteVerb;
+use crate::facts::sql::{Comparison, ExprKind, WriteVerb};
 use crate::finding::Confidence;
 use crate::locks::Inventory;
 use crate::locks::guard::{GuardKind, NewToken, new_token};
@@ -26,7 +26,13 @@ fn protected(inventory: &Inventory, row: &RowWrite<'_>, report: &mut Reporter<'_
     }
     let table = &row.write.table.name;
     let column = &token.name;
-    let new = new_token(row.write, column);
+    let new = match new_token(row.write, column) {
+        // `SET version = $3 … WHERE version = $3`
+        NewToken::Given(a) if token.kind == TokenKind::Version && is_compared(row, column, &a.value.kind) => {
+            NewToken::Kept
+        }
+        new => new,
+    };
     let ordered = matches!(guard.how, GuardKind::Less | GuardKind::LessOrEqual);
     let (message, label, help) = match (token.kind, new) {
         (_, NewToken::Kept) if ordered => (
@@ -57,6 +63,14 @@ fn protected(inventory: &Inventory, row: &RowWrite<'_>, report: &mut Reporter<'_
         with_context(draft, row, token)
             .related(row.site.at(guard.span), format!("`{column}` is compared here")),
     );
+}
+
+/// Whether the column is compared for equality with this very parameter.
+fn is_compared(row: &RowWrite<'_>, column: &str, value: &ExprKind) -> bool {
+    matches!(value, ExprKind::Bind(_))
+        && row.compares().iter().any(|(c, o, other)| {
+            *o == Comparison::Equal && c.eq_ignore_ascii_case(column) && other.kind == *value
+        })
 }
 
 /// A new holder of a lease row must get a newer token than the last one.

@@ -1,11 +1,11 @@
 //! Hand-made inventories: migrations and statements as texts.
 
 use super::*;
+use crate::facts::migration::OrderKey;
 use crate::facts::sql::Dialect;
 use crate::facts::{FileId, TextMap};
 use crate::locks::schema::{SchemaStep, replay};
 use crate::locks::statement::{CountUse, Executor, StatementText, TransactionScope};
-use crate::sql::migration::OrderKey;
 
 /// A site for a text that Rust code would run.
 pub(crate) fn site(sql: &str, dialect: Dialect) -> SqlSite {
