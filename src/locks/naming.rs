@@ -328,6 +328,25 @@ pub fn is_lock_table(name: &str) -> bool {
     has(&words(name), &lock) && !has(&words(name), &["mod", "account", "user", "users"])
 }
 
+/// A table of people or their devices: what is locked there is an account.
+pub fn is_account_table(name: &str) -> bool {
+    let accounts = [
+        "user",
+        "users",
+        "account",
+        "accounts",
+        "member",
+        "members",
+        "customer",
+        "customers",
+        "device",
+        "devices",
+        "login",
+        "logins",
+    ];
+    words(name).last().is_some_and(|w| accounts.contains(&w.as_str()))
+}
+
 /// A function that acts on purpose against whoever holds the row.
 pub fn is_administrative(function: &str) -> bool {
     let acts = [

@@ -127,7 +127,7 @@ impl<'a> RowWrite<'a> {
         let owned = !profile.owners.is_empty();
         (profile.is_lock_table && (timed || owned))
             || (profile.handed_out && timed)
-            || profile.has_lease_columns()
+            || (profile.has_lease_columns() && !naming::is_account_table(&self.write.table.name))
     }
 
     fn is_unguarded(&self, inventory: &Inventory) -> bool {

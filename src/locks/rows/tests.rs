@@ -185,3 +185,16 @@ fn rows_picked_with_skip_locked_are_being_taken() {
     assert_eq!(rows[0].purpose, Purpose::Acquire);
     assert!(rows[1].purpose == Purpose::Protected && rows[1].finishes_claim());
 }
+
+#[test]
+fn caches_and_locked_accounts_are_no_locks() {
+    let statements = [
+        "INSERT INTO cache (key, value, expires_at) VALUES ($1, $2, $3) ON CONFLICT (key) DO UPDATE SET value = EXCLUDED.value, expires_at = EXCLUDED.expires_at WHERE cache.expires_at < now()",
+        "DELETE FROM cache WHERE key = $1",
+        "UPDATE cache SET expires_at = $2 WHERE key = $1",
+        "UPDATE users SET locked_by = NULL, locked_until = NULL WHERE id = $1",
+    ];
+    let schema = "CREATE TABLE cache (key TEXT PRIMARY KEY, value TEXT, expires_at TIMESTAMPTZ); CREATE TABLE users (id BIGINT PRIMARY KEY, locked_by BIGINT, locked_until TIMESTAMPTZ);";
+    let inventory = inventory(schema, statements.iter().map(|s| site(s, Dialect::Postgres)).collect());
+    assert!(unguarded_row_releases(&inventory).is_empty() && unguarded_row_renewals(&inventory).is_empty());
+}

@@ -215,6 +215,11 @@ fn hand_out(profile: &mut TableProfile, site: &SqlSite, write: &Write) {
     let expiring = conditions.iter().any(|(column, operator, _)| {
         is_before(*operator) && deadline(column) && sets(write, &|c| c.eq_ignore_ascii_case(column))
     });
+    // A cache entry is written over when it has expired, too; only a lock says whose it is.
+    let whose = profile.is_lock_table
+        || conditions.iter().any(|(c, ..)| naming::is_deadline(c))
+        || write.assignments.iter().any(|a| names_holder(&a.column));
+    let expiring = expiring && (!upsert || whose);
     let claim_or_deadline = |c: &str| deadline(c) || profile.is_claim_time(c);
     let stale = conditions.iter().any(|(c, o, _)| is_before(*o) && claim_or_deadline(c));
     profile.handed_out |= expiring || (sets_owner && !upsert);
@@ -244,6 +249,11 @@ fn hand_out(profile: &mut TableProfile, site: &SqlSite, write: &Write) {
             profile.waiting_states.extend(literal(site, other));
         }
     }
+}
+
+fn names_holder(column: &str) -> bool {
+    let neutral = ["value", "token"].iter().any(|n| column.eq_ignore_ascii_case(n));
+    naming::is_owner(column) || (naming::is_weak_owner(column) && !neutral)
 }
 
 /// Whether the write gives a column of this kind a value of its own.
