@@ -6,6 +6,7 @@
 pub mod file;
 pub mod lines;
 pub mod lua;
+pub mod migration;
 pub mod rust;
 pub mod span;
 pub mod sql;

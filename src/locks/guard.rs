@@ -65,6 +65,8 @@ pub enum LooseReason {
     Uncorrelated,
     /// A reading of the row that does not lock it.
     Unlocked,
+    /// Another table's row that is read and not locked.
+    UnlockedOther,
     /// `ON CONFLICT (…) WHERE token < …` chooses an index.
     ConflictTarget,
     /// In a MERGE's ON: a stale token inserts instead.

@@ -9,11 +9,14 @@ pub mod guard;
 pub mod key;
 pub mod naming;
 pub mod operation;
+pub mod rows;
 pub mod schema;
 pub mod statement;
+pub mod tables;
 pub mod vocabulary;
 
 use std::collections::BTreeSet;
+use std::sync::OnceLock;
 
 use crate::facts::{FileId, Location, Span};
 
@@ -21,8 +24,10 @@ pub use binary::{Binary, LeaseUse, SigtermHandling};
 pub use clock::{ClockFlow, ClockFlowKind};
 pub use key::{Evidence, Key};
 pub use operation::{Action, Operation, OwnerCheck, OwnerValue, ReplyUse, Sequence, Ttl};
+pub use rows::{unguarded_row_releases, unguarded_row_renewals};
 pub use schema::Schema;
 pub use statement::{CountUse, Executor, SqlSite, StatementOrigin, TransactionScope};
+pub use tables::Tables;
 
 /// Everything that rules may look at.
 #[derive(Debug, Default)]
@@ -38,11 +43,22 @@ pub struct Inventory {
     pub statements: Vec<SqlSite>,
     /// The tables that the migrations lead to, with what was learnt from Rust text.
     pub schema: Schema,
+    /// What the tables are to locking, worked out when it is first asked for.
+    tables: OnceLock<Tables>,
     /// Input that could not be read or parsed.
     pub problems: Vec<InputProblem>,
 }
 
 impl Inventory {
+    /// An inventory of these statements over this schema.
+    pub fn new(statements: Vec<SqlSite>, schema: Schema) -> Self {
+        Self { statements, schema, ..Self::default() }
+    }
+
+    pub fn tables(&self) -> &Tables {
+        self.tables.get_or_init(|| Tables::of(self))
+    }
+
     /// Every delete of a lock that is not one atomic step with a comparison, with its sequence; each place
     /// once.
     pub fn deletes(&self) -> Vec<(&Sequence, &Operation)> {

@@ -79,5 +79,10 @@ pub fn resolve(
     let mut statements = assemble::statements(&evaluator, &order, packages);
     let schema = assemble::schema(sql, &statements);
     statements.extend(assemble::file_statements(sql));
-    Inventory { keys, sequences, clock_flows, binaries, statements, schema, ..Inventory::default() }
+    let mut inventory = Inventory::new(statements, schema);
+    inventory.keys = keys;
+    inventory.sequences = sequences;
+    inventory.clock_flows = clock_flows;
+    inventory.binaries = binaries;
+    inventory
 }

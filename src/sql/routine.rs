@@ -147,8 +147,15 @@ impl Head<'_> {
     }
 }
 
+/// More conditions than this in one body, or longer ones, are not of a person's making; looking at each
+/// costs as much as the rest of the body.
+const MOST_CONDITIONS: usize = 200;
+const LONGEST_CONDITION: usize = 4096;
+
 #[derive(Default)]
 struct Body {
+    /// Conditions looked at so far.
+    conditions: usize,
     statements: Vec<Statement>,
     refuses: Vec<String>,
     tolerates: Vec<String>,
@@ -195,11 +202,11 @@ impl Body {
     /// `IF condition THEN RAISE …`
     fn branches(&mut self, source: &Source<'_>, list: &[Token]) {
         let text = source.text;
-        for at in 0..list.len() {
-            let opens = ["IF", "ELSIF", "ELSEIF"].iter().any(|w| list[at].is(text, w));
-            if !opens || (at > 0 && list[at - 1].is(text, "END")) {
-                continue;
-            }
+        let opens = |at: &usize| {
+            ["IF", "ELSIF", "ELSEIF"].iter().any(|w| list[*at].is(text, w))
+                && (*at == 0 || !list[*at - 1].is(text, "END"))
+        };
+        for at in (0..list.len()).filter(opens).take(MOST_CONDITIONS) {
             let Some(then) = (at..list.len()).find(|i| list[*i].is(text, "THEN")) else {
                 return;
             };
@@ -215,10 +222,9 @@ impl Body {
     /// SQLite: `SELECT RAISE(…) WHERE condition`, `SELECT CASE WHEN condition THEN RAISE(…) END`.
     fn raise_calls(&mut self, source: &Source<'_>, list: &[Token]) {
         let text = source.text;
-        for at in 0..list.len() {
-            if !list[at].is(text, "RAISE") || !list.get(at + 1).is_some_and(|t| t.is(text, "(")) {
-                continue;
-            }
+        let raises =
+            |at: &usize| list[*at].is(text, "RAISE") && list.get(*at + 1).is_some_and(|t| t.is(text, "("));
+        for at in (0..list.len()).filter(raises).take(MOST_CONDITIONS) {
             let from = (0..at).rev().find(|i| list[*i].is(text, ";") || list[*i].is(text, "WHEN"));
             if let Some(when) = from.filter(|i| list[*i].is(text, "WHEN"))
                 && at > when + 2
@@ -240,6 +246,10 @@ impl Body {
     }
 
     fn refuse_when(&mut self, source: &Source<'_>, start: usize, end: usize) {
+        self.conditions += 1;
+        if self.conditions > MOST_CONDITIONS || end.saturating_sub(start) > LONGEST_CONDITION {
+            return;
+        }
         let part = Source::new(source.text, start, end.max(start), source.dialect);
         let Some(condition) = statement::condition(&part) else {
             return;

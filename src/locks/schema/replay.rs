@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 
 use super::{Column, Database, DroppedColumn, Schema, Table, UpdateTrigger, locate};
+use crate::facts::migration::OrderKey;
 use crate::facts::sql::{
     ColumnDefinition, CreateTable, Dialect, Routine, Section, Statement, StatementKind, TableChange,
     TableName, Trigger,
 };
 use crate::locks::statement::StatementText;
-use crate::sql::migration::OrderKey;
 
-/// A statement of a history, with its place in it.
+/// A statement of a history, with its place in it. Files whose role is a down migration are not to be
+/// handed in; down sections inside a file are left out here.
 #[derive(Debug, Clone, Copy)]
 pub struct SchemaStep<'a> {
     pub statement: &'a Statement,
@@ -224,8 +225,9 @@ fn rename(table: &mut Table, from: &str, to: &str, at: crate::facts::Location) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::facts::migration::SqlFileRole;
     use crate::facts::{FileId, TextMap};
-    use crate::sql::migration::{SqlFileRole, classify};
+    use crate::sql::migration::classify;
 
     fn schema(files: &[(&str, &str)]) -> Schema {
         let read: Vec<_> = files

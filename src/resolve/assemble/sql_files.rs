@@ -1,12 +1,12 @@
 //! Statements that stand in `.sql` files: the schema's history, and the bodies of routines, which are
 //! runtime code although a migration brings them.
 
-use crate::facts::sql::{Dialect, SqlText, Statement, StatementKind};
+use crate::facts::migration::SqlFileRole;
+use crate::facts::sql::{Dialect, Section, SqlText, Statement, StatementKind};
 use crate::facts::{FileId, TextMap};
 use crate::locks::schema::{Schema, SchemaStep, replay};
 use crate::locks::statement::StatementText;
 use crate::locks::{CountUse, Executor, SqlSite, StatementOrigin, TransactionScope};
-use crate::sql::migration::SqlFileRole;
 
 /// One `.sql` file of the run.
 pub struct SqlUnit<'a> {
@@ -23,7 +23,8 @@ pub struct SqlUnit<'a> {
 /// The tables that the migrations, and DDL in Rust text, lead to.
 pub fn schema(units: &[SqlUnit<'_>], embedded: &[SqlSite]) -> Schema {
     let texts: Vec<StatementText> = units.iter().map(text).collect();
-    let from_files = units.iter().zip(&texts).flat_map(|(unit, at)| {
+    let up = |unit: &SqlUnit<'_>| !matches!(unit.role, SqlFileRole::Migration { section: Section::Down, .. });
+    let from_files = units.iter().zip(&texts).filter(|(unit, _)| up(unit)).flat_map(|(unit, at)| {
         let (root, order, snapshot) = match &unit.role {
             SqlFileRole::Migration { root, order, .. } => (root.as_str(), Some(order), false),
             SqlFileRole::Snapshot => ("", None, true),
@@ -44,7 +45,7 @@ pub fn schema(units: &[SqlUnit<'_>], embedded: &[SqlSite]) -> Schema {
         at: &site.source,
         dialect: site.dialect,
         package: site.package,
-        root: "",
+        root: "(Rust)",
         order: None,
         snapshot: false,
     });

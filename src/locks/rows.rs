@@ -1,0 +1,168 @@
+//! The verdict on each write to a row that a lease or a token protects.
+//!
+//! Puts together what the table is ([`super::tables`]), what the statement's conditions refuse
+//! ([`super::guard`]), and what the transaction around it has done. The rules on SQL turn these verdicts
+//! into findings, each defect into one.
+
+mod protection;
+mod purpose;
+
+use super::Inventory;
+use super::guard::{Guard, Looseness};
+use super::naming;
+use super::schema::Table;
+use super::statement::{SqlSite, StatementOrigin};
+use super::tables::{NestedWrite, TableProfile, TokenColumn, writes};
+use crate::facts::sql::{Comparison, Expr, Write};
+
+/// One write of one statement.
+#[derive(Debug, Clone, Copy)]
+pub struct RowWrite<'a> {
+    pub site: &'a SqlSite,
+    pub write: &'a Write,
+    pub profile: &'a TableProfile,
+    pub table: Option<&'a Table>,
+    pub purpose: Purpose,
+    /// It stands in a CTE, so that the statement's count is not its own.
+    pub is_nested: bool,
+    nested: NestedWrite<'a>,
+}
+
+/// What a write is for, as far as locking goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Purpose {
+    /// Takes the row's lease, or takes it over.
+    Acquire,
+    /// Gives the lease up.
+    Release,
+    /// Moves the deadline of a lease.
+    Renew,
+    /// Frees or deletes rows by their age or final state, whoever held them.
+    Sweep,
+    /// Changes tokens and timestamps of the row and nothing else.
+    Bookkeeping,
+    /// Changes what the lease protects.
+    Protected,
+}
+
+/// What stands between a stale holder and the row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Protection<'a> {
+    /// A token or version is compared.
+    Fenced { token: &'a TokenColumn, guard: Guard },
+    /// The holder or attempt is compared.
+    Held { column: String, guard: Guard },
+    /// A token or holder is compared, and stale writers pass.
+    Loose { column: String, looseness: Looseness },
+    /// Nothing is compared.
+    Open,
+    /// The database, the transaction or the session refuses stale writers.
+    Elsewhere,
+}
+
+/// Every write that touches a table with tokens or leases, back-fills and tests left out.
+pub fn row_writes(inventory: &Inventory) -> Vec<RowWrite<'_>> {
+    let tables = inventory.tables();
+    let mut found = Vec::new();
+    for site in inventory.statements.iter().filter(|s| is_judged(s)) {
+        for (at, nested) in writes(&site.statement.kind).into_iter().enumerate() {
+            let Some(profile) = tables.profile(site, &nested.write.table) else { continue };
+            let table = inventory.schema.table(site.package, &nested.write.table);
+            let purpose = purpose::of(site, nested.write, profile);
+            let is_nested =
+                at > 0 || !matches!(site.statement.kind, crate::facts::sql::StatementKind::Write(_));
+            found.push(RowWrite { site, write: nested.write, profile, table, purpose, is_nested, nested });
+        }
+    }
+    found
+}
+
+/// DML at a migration's top level is a back-fill under the migration's own lock.
+fn is_judged(site: &SqlSite) -> bool {
+    !site.is_test && !matches!(site.origin, StatementOrigin::Migration | StatementOrigin::Snapshot)
+}
+
+impl<'a> RowWrite<'a> {
+    pub fn protection(&self, inventory: &Inventory) -> Protection<'a> {
+        protection::of(inventory, self)
+    }
+
+    /// The token that this write should compare: the surest one that is ordered or a version.
+    pub fn token(&self) -> Option<&'a TokenColumn> {
+        protection::demanded(self.profile)
+    }
+
+    /// A worker's last word on a row that it was given and may have lost.
+    pub fn finishes_claim(&self) -> bool {
+        purpose::finishes_claim(self.site, self.write, self.profile)
+    }
+
+    /// Comparisons of columns in the statement's own condition, read as `column OP other`.
+    pub fn compares(&self) -> Vec<(&'a str, Comparison, &'a Expr)> {
+        super::tables::own_compares(self.write.predicate.as_ref())
+    }
+
+    /// Whether the condition names the row's state.
+    pub fn compares_state(&self) -> bool {
+        self.compares().iter().any(|(c, ..)| naming::is_state(c))
+    }
+
+    /// Whether a trigger sets this column by itself.
+    pub fn trigger_advances(&self, column: &str) -> bool {
+        self.table.is_some_and(|t| t.triggers.iter().any(|g| super::tables::contains(&g.advances, column)))
+    }
+
+    /// Whether a statement that could not be read in full names one of these columns somewhere.
+    pub fn mentions_any(&self) -> bool {
+        let used = super::tables::used_columns(self.write);
+        let profile = self.profile;
+        used.iter()
+            .any(|c| profile.is_owner(c) || profile.tokens.iter().any(|t| t.name.eq_ignore_ascii_case(c)))
+    }
+
+    /// The row's table has leases that anyone could lose.
+    fn is_leased(&self) -> bool {
+        let profile = self.profile;
+        let timed = !profile.deadlines.is_empty() || !profile.claim_times.is_empty();
+        let owned = !profile.owners.is_empty();
+        (profile.is_lock_table && (timed || owned))
+            || (profile.handed_out && timed)
+            || (profile.has_lease_columns() && !naming::is_account_table(&self.write.table.name))
+    }
+
+    fn is_unguarded(&self, inventory: &Inventory) -> bool {
+        let open = matches!(self.protection(inventory), Protection::Open | Protection::Loose { .. });
+        open && self.site.complete && self.site.statement.parsed
+    }
+
+    fn is_administrative(&self) -> bool {
+        self.site.function.as_deref().is_some_and(naming::is_administrative)
+    }
+}
+
+/// Statements that free a lock row, or the lease columns of a row, without asking who holds it.
+pub fn unguarded_row_releases(inventory: &Inventory) -> Vec<&SqlSite> {
+    of_purpose(inventory, Purpose::Release)
+}
+
+/// Statements that move the deadline of a lease without asking who holds it.
+pub fn unguarded_row_renewals(inventory: &Inventory) -> Vec<&SqlSite> {
+    of_purpose(inventory, Purpose::Renew)
+}
+
+fn of_purpose(inventory: &Inventory, purpose: Purpose) -> Vec<&SqlSite> {
+    let mut found: Vec<&SqlSite> = Vec::new();
+    for row in row_writes(inventory) {
+        let is_one = row.purpose == purpose
+            && row.is_leased()
+            && !row.is_administrative()
+            && row.is_unguarded(inventory);
+        if is_one && !found.iter().any(|s| std::ptr::eq(*s, row.site)) {
+            found.push(row.site);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,349 @@
+//! What statements show about the tables they touch.
+
+use super::walk::{NestedWrite, inner_selects, is_before, literal, own_compares, selects, writes};
+use super::{TableProfile, Tables, TokenColumn, TokenKind, contains};
+use crate::facts::sql::{Comparison, Expr, ExprKind, SourceKind, TableName, Write, WriteVerb};
+use crate::locks::Inventory;
+use crate::locks::guard::{self, GuardKind, LooseReason, NewToken, Question, Verdict};
+use crate::locks::naming::{self, TokenTier};
+use crate::locks::statement::SqlSite;
+
+/// Columns that only usage knows: tokens of tables without a schema, and ambiguous names that some
+/// statement guards and advances.
+pub(super) fn columns(tables: &mut Tables, inventory: &Inventory, site: &SqlSite) {
+    for nested in writes(&site.statement.kind) {
+        let table = &nested.write.table;
+        let schema = inventory.schema.table(site.package, table);
+        let known = schema.filter(|t| !t.columns.is_empty());
+        let used = used_columns(nested.write);
+        let Some(profile) = tables.profile_mut(site, table) else { continue };
+        for column in &used {
+            if profile.tokens.iter().any(|t| t.name.eq_ignore_ascii_case(column)) {
+                continue;
+            }
+            let declared = known.and_then(|t| t.column(column));
+            if let Some(token) =
+                used_token(inventory, site, nested, column, declared.map(|c| c.data_type.as_str()))
+            {
+                let key = known.is_some_and(|t| t.is_key_part(column));
+                if !key {
+                    let declared = declared.and_then(|c| c.declared);
+                    profile.tokens.push(TokenColumn { declared, ..token });
+                }
+            }
+        }
+        if known.is_none() {
+            add_lease_columns(profile, &table.name, &used);
+        }
+    }
+}
+
+fn add_lease_columns(profile: &mut TableProfile, table: &str, used: &[&str]) {
+    let mut names: Vec<String> =
+        [&profile.owners, &profile.deadlines, &profile.claim_times].into_iter().flatten().cloned().collect();
+    names.extend(used.iter().filter(|c| !contains(&names, c)).map(|c| (*c).to_owned()).collect::<Vec<_>>());
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    super::lease_columns(profile, &names, naming::is_lock_table(table));
+}
+
+/// Columns of the row that the statement names.
+pub(in crate::locks) fn used_columns(write: &Write) -> Vec<&str> {
+    let mut found: Vec<&str> = write.assignments.iter().map(|a| a.column.as_str()).collect();
+    found.extend(write.insert_columns.iter().map(String::as_str));
+    for e in write.predicate.iter().chain(&write.join_conditions) {
+        columns_in(write, e, &mut found);
+    }
+    for assignment in &write.assignments {
+        columns_in(write, &assignment.value, &mut found);
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+fn columns_in<'e>(write: &Write, e: &'e Expr, found: &mut Vec<&'e str>) {
+    match &e.kind {
+        ExprKind::Column { qualifier, name } if is_own(write, qualifier.as_deref()) => found.push(name),
+        _ => {
+            for part in e.kind.parts() {
+                columns_in(write, part, found);
+            }
+        }
+    }
+}
+
+fn is_own(write: &Write, qualifier: Option<&str>) -> bool {
+    let row = write.alias.as_deref().unwrap_or(&write.table.name);
+    match qualifier {
+        None => write.sources.is_empty(),
+        Some(q) => q.eq_ignore_ascii_case(row) || q.eq_ignore_ascii_case(&write.table.name),
+    }
+}
+
+/// A token that this write proves, or whose name leaves no doubt.
+fn used_token(
+    inventory: &Inventory,
+    site: &SqlSite,
+    nested: NestedWrite<'_>,
+    column: &str,
+    data_type: Option<&str>,
+) -> Option<TokenColumn> {
+    let tier = naming::token_tier(column)?;
+    let integer = data_type.map(naming::is_integer_type);
+    let token = |kind| {
+        Some(TokenColumn {
+            name: column.to_owned(),
+            tier,
+            kind,
+            declared: None,
+            known_type: data_type.is_some(),
+        })
+    };
+    // The schema has already spoken of these.
+    if data_type.is_some() && tier != TokenTier::Ambiguous {
+        return None;
+    }
+    if integer == Some(false) {
+        return None;
+    }
+    match tier {
+        TokenTier::Fence => token(TokenKind::Ordered),
+        TokenTier::Version => token(TokenKind::Version),
+        TokenTier::Lease | TokenTier::Ambiguous => {
+            let words = naming::words(column);
+            let version = words.last().is_some_and(|w| ["version", "revision", "rev"].contains(&w.as_str()));
+            match (proof(inventory, site, nested, column), tier) {
+                (Some(TokenKind::Version), TokenTier::Ambiguous) => token(TokenKind::Version),
+                (Some(TokenKind::Ordered), TokenTier::Ambiguous) if !version => token(TokenKind::Ordered),
+                (Some(TokenKind::Ordered), TokenTier::Lease) => token(TokenKind::Ordered),
+                (_, TokenTier::Lease) => token(TokenKind::Identity),
+                _ => None,
+            }
+        }
+    }
+}
+
+/// How the write uses the column as a token: compared with the holder's value, and advanced.
+fn proof(inventory: &Inventory, site: &SqlSite, nested: NestedWrite<'_>, column: &str) -> Option<TokenKind> {
+    let has_column = |t: &TableName, c: &str| has_column(inventory, site, t, c);
+    let question = Question {
+        write: nested.write,
+        dialect: site.dialect,
+        column,
+        outer_ctes: nested.outer_ctes,
+        has_column: &has_column,
+    };
+    let ordered = match guard::judge(question) {
+        Verdict::Guarded(g) if g.how == GuardKind::Equal => false,
+        Verdict::Guarded(g) => g.how != GuardKind::OtherRow,
+        Verdict::Loose(l) => {
+            !matches!(l.reason, LooseReason::NotEqual | LooseReason::OtherTable | LooseReason::Unlocked)
+        }
+        Verdict::Absent => return None,
+    };
+    match guard::new_token(nested.write, column) {
+        NewToken::Raised(_) => Some(TokenKind::Version),
+        NewToken::Given(_) if ordered => Some(TokenKind::Ordered),
+        NewToken::Given(_) => Some(TokenKind::Version),
+        NewToken::Kept => None,
+    }
+}
+
+pub(in crate::locks) fn has_column(
+    inventory: &Inventory,
+    site: &SqlSite,
+    table: &TableName,
+    column: &str,
+) -> Option<bool> {
+    let known = inventory.schema.table(site.package, table)?;
+    (!known.columns.is_empty()).then(|| known.column(column).is_some())
+}
+
+/// Hand-outs and take-backs.
+pub(super) fn claims(tables: &mut Tables, site: &SqlSite) {
+    for select in selects(&site.statement.kind) {
+        for source in &select.sources {
+            let SourceKind::Table(table) = &source.kind else { continue };
+            let Some(profile) = tables.profile_mut(site, table) else { continue };
+            if select.skip_locked {
+                profile.handed_out = true;
+                waits_for(profile, site, select.predicate.as_ref());
+                profile.taken_back |= expires(profile, select.predicate.as_ref());
+            }
+        }
+    }
+    for nested in writes(&site.statement.kind) {
+        let Some(profile) = tables.profile_mut(site, &nested.write.table) else { continue };
+        if matches!(nested.write.verb, WriteVerb::Update | WriteVerb::Upsert | WriteVerb::DuplicateKeyUpdate)
+        {
+            hand_out(profile, site, nested.write);
+            take_back(profile, site, nested.write);
+        }
+    }
+}
+
+/// States that a picking query asks for.
+fn waits_for(profile: &mut TableProfile, site: &SqlSite, predicate: Option<&Expr>) {
+    for (column, operator, other) in own_compares(predicate) {
+        if operator == Comparison::Equal && naming::is_state(column) {
+            profile.waiting_states.extend(literal(site, other));
+        }
+    }
+}
+
+/// Whether the condition lets rows in whose holder has been silent too long.
+fn expires(profile: &TableProfile, predicate: Option<&Expr>) -> bool {
+    own_compares(predicate).iter().any(|(column, operator, _)| {
+        is_before(*operator)
+            && (profile.is_deadline(column)
+                || profile.is_claim_time(column)
+                || naming::is_deadline(column)
+                || naming::is_claim_time(column))
+    })
+}
+
+fn hand_out(profile: &mut TableProfile, site: &SqlSite, write: &Write) {
+    let mut conditions = own_compares(write.predicate.as_ref());
+    let inner = inner_selects(write);
+    for select in &inner {
+        conditions.extend(own_compares(select.predicate.as_ref()));
+    }
+    let upsert = write.verb != WriteVerb::Update;
+    let picks = inner.iter().any(|s| s.skip_locked || s.limited);
+    let sets_owner = sets(write, &|c| profile.is_owner(c));
+    let deadline = |c: &str| profile.is_deadline(c) || naming::is_deadline(c) || naming::is_weak_deadline(c);
+    let expiring = conditions.iter().any(|(column, operator, _)| {
+        is_before(*operator) && deadline(column) && sets(write, &|c| c.eq_ignore_ascii_case(column))
+    });
+    // A cache entry is written over when it has expired, too; only a lock says whose it is.
+    let whose = profile.is_lock_table
+        || conditions.iter().any(|(c, ..)| naming::is_deadline(c))
+        || write.assignments.iter().any(|a| names_holder(&a.column));
+    let expiring = expiring && (!upsert || whose);
+    let claim_or_deadline = |c: &str| deadline(c) || profile.is_claim_time(c);
+    let stale = conditions.iter().any(|(c, o, _)| is_before(*o) && claim_or_deadline(c));
+    profile.handed_out |= expiring || (sets_owner && !upsert);
+    profile.taken_back |= expiring || (sets_owner && !upsert && stale);
+    if expiring {
+        learn_deadline(profile, &conditions);
+        if upsert && profile.owners.is_empty() {
+            // What an acquire stores beside the deadline is who it is.
+            let other = write
+                .assignments
+                .iter()
+                .filter(|a| !naming::is_time(&a.column) && !naming::is_state(&a.column));
+            profile.owners = other.filter(|a| is_given(&a.value)).map(|a| a.column.clone()).collect();
+        }
+        profile.is_lock_table |= upsert;
+    }
+    if !(sets_owner || picks || expiring) {
+        return;
+    }
+    let states = write.assignments.iter().filter(|a| naming::is_state(&a.column));
+    for state in states.filter_map(|a| literal(site, &a.value)) {
+        profile.handed_out = true;
+        profile.running_states.push(state);
+    }
+    for (column, operator, other) in &conditions {
+        if *operator == Comparison::Equal && naming::is_state(column) {
+            profile.waiting_states.extend(literal(site, other));
+        }
+    }
+}
+
+fn names_holder(column: &str) -> bool {
+    let neutral = ["value", "token"].iter().any(|n| column.eq_ignore_ascii_case(n));
+    naming::is_owner(column) || (naming::is_weak_owner(column) && !neutral)
+}
+
+/// Whether the write gives a column of this kind a value of its own.
+fn sets(write: &Write, test: &dyn Fn(&str) -> bool) -> bool {
+    write.assignments.iter().any(|a| test(&a.column) && !is_null(&a.value) && !is_self(&a.value, &a.column))
+}
+
+fn learn_deadline(profile: &mut TableProfile, conditions: &[(&str, Comparison, &Expr)]) {
+    for (column, operator, _) in conditions {
+        let named = naming::is_deadline(column) || naming::is_weak_deadline(column);
+        if is_before(*operator) && named && !profile.is_deadline(column) {
+            profile.deadlines.push((*column).to_owned());
+        }
+    }
+}
+
+/// `SET state = 'queued' WHERE state = 'running' AND seen_at < …`: silent workers lose their rows.
+fn take_back(profile: &mut TableProfile, site: &SqlSite, write: &Write) {
+    if write.verb != WriteVerb::Update {
+        return;
+    }
+    let conditions = own_compares(write.predicate.as_ref());
+    let old = conditions.iter().any(|(c, operator, other)| {
+        is_before(*operator)
+            && (naming::is_time(c) || naming::is_audit(c))
+            && !naming::words(c).contains(&"run".to_owned())
+            && is_clock_or_given(other)
+    });
+    if !old {
+        return;
+    }
+    let frees = write.assignments.iter().any(|a| profile.is_owner(&a.column) && is_null(&a.value));
+    let state =
+        write.assignments.iter().find(|a| naming::is_state(&a.column)).and_then(|a| literal(site, &a.value));
+    let requeues = state.as_ref().is_some_and(|s| !naming::is_terminal_state(s));
+    if frees || requeues {
+        profile.taken_back = true;
+        profile.waiting_states.extend(state);
+        for (column, operator, other) in &conditions {
+            if *operator == Comparison::Equal && naming::is_state(column) {
+                profile.running_states.extend(literal(site, other));
+            }
+        }
+    }
+}
+
+/// The last word, when all statements have been seen.
+pub(super) fn conclude(profile: &mut TableProfile) {
+    let strong_deadline = profile.deadlines.iter().any(|d| naming::is_deadline(d));
+    if profile.declared_claims && profile.handed_out && strong_deadline {
+        profile.taken_back = true;
+    }
+    profile.tokens.sort_by(|a, b| (a.tier, &a.name).cmp(&(b.tier, &b.name)));
+    for states in [&mut profile.running_states, &mut profile.waiting_states] {
+        states.sort_unstable();
+        states.dedup();
+    }
+}
+
+fn is_null(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Null => true,
+        ExprKind::Cast { operand, .. } => is_null(operand),
+        _ => false,
+    }
+}
+
+fn is_self(e: &Expr, column_name: &str) -> bool {
+    matches!(&e.kind, ExprKind::Column { qualifier, name } if name.eq_ignore_ascii_case(column_name)
+        && !qualifier.as_deref().is_some_and(|q| q.eq_ignore_ascii_case("excluded")))
+}
+
+/// A value from the caller.
+fn is_given(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Bind(_) | ExprKind::Hole | ExprKind::InsertedValue { .. } => true,
+        ExprKind::Column { qualifier: Some(q), .. } => q.eq_ignore_ascii_case("excluded"),
+        ExprKind::Cast { operand, .. } => is_given(operand),
+        ExprKind::Call { name, args } if name == "if" => args.get(1).is_some_and(is_given),
+        _ => false,
+    }
+}
+
+/// A clock, or a moment that the caller worked out.
+fn is_clock_or_given(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Call { .. } | ExprKind::Bind(_) | ExprKind::Hole => true,
+        ExprKind::Arithmetic { left, right, .. } => is_clock_or_given(left) || is_clock_or_given(right),
+        ExprKind::Cast { operand, .. } => is_clock_or_given(operand),
+        ExprKind::Query(_) => true,
+        _ => false,
+    }
+}

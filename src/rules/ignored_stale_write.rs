@@ -1,0 +1,45 @@
+//! A conditional write whose outcome nobody looks at: a refused write looks like success.
+
+use crate::finding::{Confidence, Severity};
+use crate::locks::rows::{Protection, Purpose, RowWrite, row_writes};
+use crate::locks::{CountUse, Inventory};
+use crate::rules::{Draft, Reporter};
+
+pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
+    for row in row_writes(inventory) {
+        let counts = matches!(row.purpose, Purpose::Protected | Purpose::Renew) && !row.is_nested;
+        // In a transaction that has checked the row, the count says nothing new.
+        let known =
+            !row.site.transaction.locked_tables.is_empty() || !row.site.transaction.checked_tables.is_empty();
+        if row.site.count != CountUse::Ignored || !counts || known || !row.site.statement.parsed {
+            continue;
+        }
+        match row.protection(inventory) {
+            Protection::Fenced { token, .. } => report.add(draft(&row, &token.name, Severity::Error)),
+            Protection::Held { column, .. } => report.add(draft(&row, &column, Severity::Warning)),
+            _ => {}
+        }
+    }
+}
+
+fn draft(row: &RowWrite<'_>, column: &str, severity: Severity) -> Draft {
+    let table = &row.write.table.name;
+    let mut draft = Draft::new(
+        row.site.location(),
+        "its affected-row count is dropped",
+        format!("a write to `{table}` that `{column}` refuses changes no row and looks like success"),
+        "compare the affected-row count with 1 (or fetch a RETURNING row) and stop the work when it differs",
+    )
+    .severity(severity)
+    .confidence(Confidence::High)
+    .lock(table.clone());
+    if let Some(token) = row.profile.tokens.iter().find(|t| t.name.eq_ignore_ascii_case(column))
+        && let Some(declared) = token.declared
+    {
+        draft = draft.related(declared, format!("`{column}` is declared here"));
+    }
+    match row.site.call {
+        Some(call) => draft.related(call, "the count is dropped here"),
+        None => draft,
+    }
+}
