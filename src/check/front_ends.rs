@@ -31,16 +31,15 @@ pub(super) fn parse(file: FileId, kind: FileKind, text: &str) -> (FileFacts, Vec
 fn parse_rust(file: FileId, text: &str) -> (FileFacts, Vec<InputProblem>) {
     if let Some(at) = too_deep_at(text, DEPTH_LIMIT) {
         let span = at_offset(at);
-        let message = format!("the code is nested too deeply: more than {DEPTH_LIMIT} levels up to here");
+        let message = "the code is nested too deeply to be parsed".to_owned();
         let help = "split the expression, or add the file to `.ignore` if it is generated";
         return (FileFacts::Unreadable, vec![problem(file, span, message, help)]);
     }
     match rust::parse(text) {
         Ok(facts) => (FileFacts::Rust(facts), Vec::new()),
         Err(error) => {
-            let message = format!("the Rust code cannot be parsed: {}", error.message);
-            let help = "mend the syntax; `cargo check` says more. The file is not checked until then";
-            (FileFacts::Unreadable, vec![problem(file, error.span, message, help)])
+            let help = "mend the syntax; `cargo check` says more, and the file is not checked until then";
+            (FileFacts::Unreadable, vec![problem(file, error.span, error.message, help)])
         }
     }
 }
@@ -55,11 +54,13 @@ fn parse_sql(file: FileId, text: &str) -> (FileFacts, Vec<InputProblem>) {
 }
 
 fn parse_lua(file: FileId, text: &str) -> (FileFacts, Vec<InputProblem>) {
-    let facts = lua::parse(text);
-    let problems = facts.problem.iter().map(|(span, reason)| {
-        let message = format!("the Lua script cannot be parsed: {reason}");
-        problem(file, *span, message, "mend the syntax; `luac -p` says more")
-    });
+    // The grammar knows no byte-order mark; white space in its place keeps all offsets true.
+    let unmarked = text.strip_prefix('\u{feff}').map(|rest| format!("   {rest}"));
+    let facts = lua::parse(unmarked.as_deref().unwrap_or(text));
+    let problems = facts
+        .problem
+        .iter()
+        .map(|(span, reason)| problem(file, *span, reason.clone(), "mend the syntax; `luac -p` says more"));
     let problems = problems.collect();
     (FileFacts::Lua(facts), problems)
 }

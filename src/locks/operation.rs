@@ -21,6 +21,8 @@ pub struct Operation {
     pub location: Location,
     /// The command itself, when it is inside a helper.
     pub inner: Location,
+    /// The caller of a helper decided that the key gets no expiry.
+    pub expiry_from_caller: bool,
     /// The calls between the two, outermost first.
     pub via: Vec<Location>,
     /// The function in which it is written, such as `release_lock`.

@@ -26,6 +26,8 @@ pub struct SqlSite {
     /// The package whose manifest is nearest above the file; statements of one package share a database
     /// unless something says otherwise.
     pub package: Option<usize>,
+    /// SELECTs of the same table whose rows were compared with something for this statement to run.
+    pub compared_reads: Vec<Location>,
     /// For each bind position (from 0): the Rust argument, as far as it matters to a verdict.
     pub binds: Vec<BoundValue>,
 }

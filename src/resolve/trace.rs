@@ -43,6 +43,8 @@ pub struct Operation {
     /// How many of the innermost calls in `via` lie between it and the code that names its key; `None`
     /// while the key is a parameter.
     pub named_at: Option<usize>,
+    /// A caller decided that the key gets no expiry.
+    pub expiry_from_caller: bool,
 }
 
 /// The conditions that hold where an operation runs, innermost first.
@@ -124,6 +126,12 @@ pub enum Action {
     Rollback,
     /// The process is ended.
     Exit,
+}
+
+impl Action {
+    pub fn has_no_expiry(&self) -> bool {
+        matches!(self, Action::Set { expiry: Expiry::None, .. })
+    }
 }
 
 #[derive(Debug)]

@@ -1,9 +1,21 @@
 //! A holder reads the lock's value, sees itself, and deletes the key in a second step.
 
-use crate::locks::{Action, Inventory, Operation, Sequence};
+use crate::locks::{Action, Inventory, Operation, Sequence, unguarded_row_releases};
 use crate::rules::{Draft, Reporter};
 
 pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
+    for site in unguarded_row_releases(inventory) {
+        let Some(read) = site.compared_reads.first() else { continue };
+        report.add(
+            Draft::new(
+                site.location(),
+                "frees the row whoever holds it by now",
+                "the lease row can be freed while another worker holds it: it may expire and be taken between the comparison and this statement",
+                "compare in the same statement: add the owner value or the token to its WHERE clause, and check the number of changed rows",
+            )
+            .related(*read, "the owner is read here, in a statement of its own"),
+        );
+    }
     for (sequence, delete) in inventory.deletes() {
         let Some(read) = ownership_read(sequence, delete) else { continue };
         let key = &inventory.keys[delete.key];

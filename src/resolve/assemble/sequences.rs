@@ -143,6 +143,7 @@ impl Assembly<'_, '_> {
             key: known.index,
             location: naming_call(operation),
             inner: operation.location,
+            expiry_from_caller: operation.expiry_from_caller,
             via: operation.via.clone(),
             function: program.qualified_name(operation.function),
             checks,

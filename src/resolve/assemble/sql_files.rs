@@ -94,6 +94,7 @@ fn site(unit: &SqlUnit<'_>, statement: Statement, origin: StatementOrigin) -> Sq
         is_test: unit.is_test,
         function: None,
         package: unit.package,
+        compared_reads: Vec::new(),
         binds: Vec::new(),
     }
 }

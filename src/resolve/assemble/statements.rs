@@ -10,7 +10,7 @@ use crate::sql;
 
 use super::super::Package;
 use super::super::evaluate::Evaluator;
-use super::super::trace::{Action, Operation, SqlCall};
+use super::super::trace::{Action, Operation, SqlCall, Trace};
 use super::super::value::{Form, Piece, Symbol, Value};
 
 /// The statements that Rust code runs, in the order of the places where they are written.
@@ -23,7 +23,7 @@ pub fn statements(evaluator: &Evaluator<'_>, order: &[usize], packages: &[Packag
         let mut sessions = BTreeMap::new();
         for operation in &trace.operations {
             let Action::Sql(call) = &operation.action else { continue };
-            let run = Run { evaluator, function, operation, call, packages };
+            let run = Run { evaluator, function, trace: &trace, operation, call, packages };
             for site in run.sites(&mut sessions) {
                 let number = usize::from(site.statement.span.start != 0);
                 // A statement seen from a caller of the function that runs it adds nothing.
@@ -43,6 +43,7 @@ pub fn statements(evaluator: &Evaluator<'_>, order: &[usize], packages: &[Packag
 struct Run<'s, 'a> {
     evaluator: &'s Evaluator<'a>,
     function: usize,
+    trace: &'s Trace,
     operation: &'s Operation,
     call: &'s SqlCall,
     packages: &'s [Package],
@@ -94,8 +95,29 @@ impl Run<'_, '_> {
             is_test: program.is_test(self.operation.function) || program.is_test(self.function),
             function: Some(program.qualified_name(self.operation.function)),
             package,
+            compared_reads,
             binds: self.call.binds.iter().map(bound).collect(),
         }
+    }
+
+    /// The SELECTs of the statement's table whose reply was found equal to something.
+    fn compared_reads(&self, statement: &StatementKind) -> Vec<Location> {
+        let StatementKind::Write(write) = statement else { return Vec::new() };
+        let mut reads = Vec::new();
+        for (condition, holds) in self.operation.guards.iter() {
+            condition.known_equalities(*holds, &mut |left, right, equal| {
+                for reply in left.flows.replies.union(&right.flows.replies) {
+                    let read = &self.trace.operations[*reply];
+                    if equal
+                        && is_select_of(&read.action, &write.table.name)
+                        && !reads.contains(&read.location)
+                    {
+                        reads.push(read.location);
+                    }
+                }
+            });
+        }
+        reads
     }
 
     fn dialect(&self, text: &Assembled, package: Option<usize>) -> Dialect {
@@ -117,6 +139,14 @@ impl Run<'_, '_> {
             package.and_then(|package| self.packages.get(package)).and_then(|package| package.dialect);
         of_package.or_else(|| sql::guess_dialect(&text.value)).unwrap_or(Dialect::Postgres)
     }
+}
+
+fn is_select_of(action: &Action, table: &str) -> bool {
+    let Action::Sql(call) = action else { return false };
+    assembled(&call.text).is_some_and(|text| {
+        let text = text.value.to_ascii_lowercase();
+        text.trim_start().starts_with("select") && text.contains(&table.to_ascii_lowercase())
+    })
 }
 
 /// What a statement leaves behind in its session.

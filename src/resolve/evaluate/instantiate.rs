@@ -116,9 +116,12 @@ impl Frame<'_, '_> {
             uses.returned = false;
             let key = arguments.value(&operation.key, 0);
             let named_here = super::store::is_named(&key).then_some(operation.via.len() + 1);
+            let action = arguments.action(&operation.action);
+            let given_none = !operation.action.has_no_expiry() && action.has_no_expiry();
             self.trace.operations.push(Operation {
+                expiry_from_caller: operation.expiry_from_caller || given_none,
                 named_at: operation.named_at.or(named_here),
-                action: arguments.action(&operation.action),
+                action,
                 key,
                 value: operation.value.as_ref().map(|value| arguments.value(value, 0)),
                 location: operation.location,
@@ -193,6 +196,9 @@ impl Arguments<'_> {
         match expiry {
             Expiry::After { millis: None, value } => {
                 let value = self.value(value, 0);
+                if let Form::Variant("None", _) = value.form {
+                    return Expiry::None;
+                }
                 let millis = match value.form {
                     Form::Duration(millis) => Some(millis),
                     _ => None,

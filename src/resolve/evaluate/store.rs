@@ -35,6 +35,7 @@ impl Frame<'_, '_> {
             uses: Uses::default(),
             session: None,
             named_at,
+            expiry_from_caller: false,
         });
         Value::new(Form::Reply(index, Layer::Result))
     }
