@@ -14,7 +14,7 @@ mod sample;
 use std::sync::Arc;
 
 use crate::facts::FileId;
-use crate::facts::lines::{LineIndex, Position};
+use crate::facts::lines::LineIndex;
 
 /// What a report needs to know of the files.
 pub trait SourceView {

@@ -147,8 +147,6 @@ pub enum Condition {
 #[derive(Debug, Clone, Default)]
 pub struct CommandBuilder {
     pub args: Vec<Value>,
-    /// The pipeline that it is queued in.
-    pub pipeline: Option<usize>,
     /// From the command's name to the last argument.
     pub location: Option<Location>,
 }

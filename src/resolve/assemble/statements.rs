@@ -83,6 +83,7 @@ impl Run<'_, '_> {
         let origin =
             if self.call.file.is_some() { StatementOrigin::QueryFile } else { StatementOrigin::Embedded };
         SqlSite {
+            compared_reads: self.compared_reads(&statement.kind),
             statement,
             dialect,
             source: crate::locks::statement::StatementText { file: text.file, map: text.map.clone() },
@@ -95,7 +96,6 @@ impl Run<'_, '_> {
             is_test: program.is_test(self.operation.function) || program.is_test(self.function),
             function: Some(program.qualified_name(self.operation.function)),
             package,
-            compared_reads,
             binds: self.call.binds.iter().map(bound).collect(),
         }
     }

@@ -115,7 +115,7 @@ impl Frame<'_, '_> {
                     Some(Form::Command(command)) => command.args.clone(),
                     _ => args.to_vec(),
                 };
-                let pending = CommandBuilder { args: words, pipeline: Some(pipeline), location };
+                let pending = CommandBuilder { args: words, location };
                 self.pipelines[pipeline].pending = Some(pending);
                 this
             }

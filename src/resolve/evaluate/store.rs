@@ -108,7 +108,7 @@ impl Frame<'_, '_> {
         };
         let location = Some(self.location(span));
         let words = std::iter::once(Value::text(word)).chain(args.iter().cloned()).collect();
-        let builder = crate::resolve::value::CommandBuilder { args: words, pipeline: None, location };
+        let builder = crate::resolve::value::CommandBuilder { args: words, location };
         Some(Value::new(Form::Command(Rc::new(builder))))
     }
 
