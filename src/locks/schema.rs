@@ -41,6 +41,8 @@ pub struct Table {
     pub unique: Vec<Vec<String>>,
     pub triggers: Vec<UpdateTrigger>,
     pub dropped_columns: Vec<DroppedColumn>,
+    /// Every statement that shaped it was read by a grammar, so that what it lacks is known too.
+    pub is_whole: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -143,6 +145,7 @@ impl Table {
             unique: Vec::new(),
             triggers: Vec::new(),
             dropped_columns: Vec::new(),
+            is_whole: true,
         }
     }
 

@@ -67,7 +67,8 @@ fn check_rows(inventory: &Inventory, report: &mut Reporter<'_>) {
 
 fn holds_for_ever(table: &Table) -> bool {
     let any = |test: fn(&str) -> bool| table.columns.iter().any(|column| test(&column.name));
-    is_lock_table(&table.name.name)
+    table.is_whole
+        && is_lock_table(&table.name.name)
         && (any(is_owner) || any(is_weak_owner))
         && ![is_deadline, is_weak_deadline, is_claim_time, is_time].into_iter().any(any)
 }

@@ -108,6 +108,7 @@ impl Replay {
             return;
         }
         let mut table = Table::new(create.table.clone(), Some(locate(step, step.statement.span)));
+        table.is_whole = step.statement.parsed;
         table.columns = create.columns.iter().map(|c| column(step, c)).collect();
         table.primary_key = create.primary_key.clone();
         table.unique = create.unique.clone();

@@ -62,7 +62,6 @@ impl Frame<'_, '_> {
         let location = Some(self.location(span));
         Value::new(Form::Command(Rc::new(CommandBuilder {
             args: vec![name.clone()],
-            pipeline: None,
             location,
         })))
     }
