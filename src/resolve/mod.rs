@@ -64,7 +64,7 @@ pub fn resolve(
     texts: &dyn Texts,
     packages: &[Package],
 ) -> Inventory {
-    let program = Program::new(units);
+    let program = Program::new(units, &dependencies(packages));
     let order = order::callees_first(&program);
     let roots: Vec<String> = packages.iter().map(|package| package.root.clone()).collect();
     let mut evaluator = Evaluator::new(&program, texts, &roots);
@@ -85,4 +85,28 @@ pub fn resolve(
     inventory.clock_flows = clock_flows;
     inventory.binaries = binaries;
     inventory
+}
+
+/// For each package, the packages of the run that it depends on, directly or not.
+fn dependencies(packages: &[Package]) -> Vec<Vec<usize>> {
+    let by_name: std::collections::HashMap<&str, usize> =
+        packages.iter().enumerate().map(|(at, package)| (package.name.as_str(), at)).collect();
+    let direct = |at: usize| {
+        packages[at].dependencies.iter().filter_map(|other| by_name.get(other.package.as_str()).copied())
+    };
+    (0..packages.len())
+        .map(|start| {
+            let mut found = Vec::new();
+            let mut waiting = std::collections::VecDeque::from([start]);
+            while let Some(at) = waiting.pop_front() {
+                for other in direct(at).filter(|&other| other != start) {
+                    if !found.contains(&other) {
+                        found.push(other);
+                        waiting.push_back(other);
+                    }
+                }
+            }
+            found
+        })
+        .collect()
 }

@@ -3,7 +3,7 @@
 
 use crate::facts::rust::{Block, Expr, ExprKind, Statement};
 
-use super::program::Program;
+use super::program::{FunctionEntry, Program};
 
 /// More namesakes than this say nothing about who is called.
 const MAX_NAMESAKES: usize = 12;
@@ -37,7 +37,8 @@ pub fn callees_first(program: &Program<'_>) -> Vec<usize> {
 }
 
 fn candidates(program: &Program<'_>, function: usize) -> Vec<usize> {
-    let Some(body) = &program.functions[function].function.body else { return Vec::new() };
+    let FunctionEntry { unit, function } = program.functions[function];
+    let Some(body) = &function.body else { return Vec::new() };
     let mut names = Vec::new();
     each_expr(body, &mut |expr| match &expr.kind {
         ExprKind::Path(path) => names.extend(path.last().map(String::as_str)),
@@ -48,10 +49,9 @@ fn candidates(program: &Program<'_>, function: usize) -> Vec<usize> {
     names.dedup();
     let mut all: Vec<usize> = names
         .into_iter()
-        .map(|name| program.named(name))
+        .map(|name| program.named(unit, name).take(MAX_NAMESAKES + 1).collect::<Vec<_>>())
         .filter(|namesakes| namesakes.len() <= MAX_NAMESAKES)
         .flatten()
-        .copied()
         .collect();
     all.sort_unstable();
     all

@@ -21,10 +21,16 @@ pub struct SourceUnit<'a> {
 pub struct Program<'a> {
     pub units: &'a [SourceUnit<'a>],
     pub functions: Vec<FunctionEntry<'a>>,
-    by_name: HashMap<&'a str, Vec<usize>>,
-    constants: HashMap<&'a str, Vec<ConstantEntry<'a>>>,
-    types: HashMap<&'a str, Vec<TypeEntry<'a>>>,
+    by_name: Names<'a, usize>,
+    constants: Names<'a, ConstantEntry<'a>>,
+    types: Names<'a, TypeEntry<'a>>,
+    /// For each package, itself and the packages of the run that it depends on.
+    reachable: Vec<Vec<Option<usize>>>,
 }
+
+/// What has a name, by the package that declares it. A name is looked up in the own package and in its
+/// dependencies, so that namesakes elsewhere neither mislead nor cost time.
+type Names<'a, T> = HashMap<(Option<usize>, &'a str), Vec<T>>;
 
 #[derive(Clone, Copy)]
 pub struct FunctionEntry<'a> {
@@ -68,24 +74,39 @@ const TRANSPARENT: &[&str] = &[
 ];
 
 impl<'a> Program<'a> {
-    pub fn new(units: &'a [SourceUnit<'a>]) -> Self {
+    /// `dependencies` holds, for each package, the packages of the run that it depends on.
+    pub fn new(units: &'a [SourceUnit<'a>], dependencies: &[Vec<usize>]) -> Self {
         let mut program = Self {
             units,
             functions: Vec::new(),
             by_name: HashMap::new(),
             constants: HashMap::new(),
             types: HashMap::new(),
+            reachable: dependencies
+                .iter()
+                .enumerate()
+                .map(|(own, others)| std::iter::once(own).chain(others.iter().copied()).map(Some).collect())
+                .collect(),
         };
         for (unit, source) in units.iter().enumerate() {
+            let package = source.package;
             for function in &source.facts.functions {
-                program.by_name.entry(&function.name).or_default().push(program.functions.len());
+                program.by_name.entry((package, &function.name)).or_default().push(program.functions.len());
                 program.functions.push(FunctionEntry { unit, function });
             }
             for constant in &source.facts.constants {
-                program.constants.entry(&constant.name).or_default().push(ConstantEntry { unit, constant });
+                program
+                    .constants
+                    .entry((package, &constant.name))
+                    .or_default()
+                    .push(ConstantEntry { unit, constant });
             }
             for definition in &source.facts.types {
-                program.types.entry(&definition.name).or_default().push(TypeEntry { unit, definition });
+                program
+                    .types
+                    .entry((package, &definition.name))
+                    .or_default()
+                    .push(TypeEntry { unit, definition });
             }
         }
         program
@@ -108,8 +129,34 @@ impl<'a> Program<'a> {
         }
     }
 
-    pub fn named(&self, name: &str) -> &[usize] {
-        self.by_name.get(name).map_or(&[], Vec::as_slice)
+    /// The functions of a name that a file can mean, those of its own package first.
+    pub fn named<'n>(&'n self, from: usize, name: &'n str) -> impl Iterator<Item = usize> + 'n {
+        self.lookup(&self.by_name, from, name).copied()
+    }
+
+    /// The functions of a name in all packages.
+    pub fn named_anywhere<'n>(&'n self, name: &'n str) -> impl Iterator<Item = usize> + 'n {
+        self.functions
+            .iter()
+            .enumerate()
+            .filter(move |(_, entry)| entry.function.name == name)
+            .map(|(at, _)| at)
+    }
+
+    fn lookup<'n, T>(
+        &'n self,
+        names: &'n Names<'a, T>,
+        from: usize,
+        name: &'n str,
+    ) -> impl Iterator<Item = &'n T> + 'n {
+        let own = self.units[from].package;
+        let packages = own.and_then(|package| self.reachable.get(package)).map_or(&[][..], Vec::as_slice);
+        let alone = packages.is_empty().then_some(own);
+        alone
+            .into_iter()
+            .chain(packages.iter().copied())
+            .filter_map(move |package| names.get(&(package, name)))
+            .flatten()
     }
 
     /// The function that a path names where it is written in `from`; `owner` is what `Self` means there.
@@ -118,9 +165,7 @@ impl<'a> Program<'a> {
         let name = path.last()?;
         let qualifier = path.len().checked_sub(2).map(|at| path[at].as_str());
         let candidates: Vec<usize> = self
-            .named(name)
-            .iter()
-            .copied()
+            .named(from, name)
             .filter(|&candidate| self.fits_path(candidate, &path, qualifier, owner, from))
             .collect();
         self.nearest(from, &candidates, |candidate| self.functions[candidate].unit)
@@ -212,13 +257,12 @@ impl<'a> Program<'a> {
         let wanted = ty.name();
         let mut own = Vec::new();
         let mut of_trait = Vec::new();
-        for &candidate in self.named(name) {
+        for candidate in self.named(from, name) {
             let function = self.functions[candidate].function;
             if !function.has_self || function.body.is_none() {
                 continue;
             }
-            if function.owner.as_deref() == Some(wanted) && !self.is_foreign_namesake(from, candidate, wanted)
-            {
+            if function.owner.as_deref() == Some(wanted) {
                 own.push(candidate);
             } else if function.implements.as_deref() == Some(wanted) && ty.kind != TypeForm::Path {
                 of_trait.push(candidate);
@@ -232,20 +276,10 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// Two packages may have a type of one name; the own package's wins.
-    fn is_foreign_namesake(&self, from: usize, candidate: usize, name: &str) -> bool {
-        let package = self.units[from].package;
-        self.units[self.functions[candidate].unit].package != package
-            && self
-                .types
-                .get(name)
-                .is_some_and(|entries| entries.iter().any(|e| self.units[e.unit].package == package))
-    }
-
     /// A method whose receiver's type is not known: the only one of that name in the package.
     pub fn only_method(&self, from: usize, name: &str, args: usize) -> Option<usize> {
         let package = self.units[from].package;
-        let mut candidates = self.named(name).iter().copied().filter(|&candidate| {
+        let mut candidates = self.named(from, name).filter(|&candidate| {
             let entry = &self.functions[candidate];
             entry.function.has_self
                 && entry.function.body.is_some()
@@ -257,11 +291,14 @@ impl<'a> Program<'a> {
     }
 
     pub fn type_named(&self, from: usize, name: &str) -> Option<TypeEntry<'a>> {
-        let entries = self.types.get(name)?;
-        let package = self.units[from].package;
-        let here = entries.iter().find(|entry| entry.unit == from);
-        let near = entries.iter().find(|entry| self.units[entry.unit].package == package);
-        here.or(near).or_else(|| entries.first()).copied()
+        let mut first = None;
+        for entry in self.lookup(&self.types, from, name) {
+            if entry.unit == from {
+                return Some(*entry);
+            }
+            first = first.or(Some(*entry));
+        }
+        first
     }
 
     pub fn field_type(&self, from: usize, ty: &Type, field: &str) -> Option<Rc<Type>> {
@@ -301,7 +338,7 @@ impl<'a> Program<'a> {
         let path = self.expand_use(from, path);
         let name = path.last()?;
         let qualifier = path.len().checked_sub(2).map(|at| path[at].as_str());
-        let entries = self.constants.get(name.as_str())?;
+        let entries: Vec<ConstantEntry<'a>> = self.lookup(&self.constants, from, name).copied().collect();
         let fitting: Vec<usize> = (0..entries.len())
             .filter(|&at| match (entries[at].constant.owner.as_deref(), qualifier) {
                 (Some(of), Some("Self")) => owner == Some(of),
@@ -311,7 +348,7 @@ impl<'a> Program<'a> {
             })
             .collect();
         let at = self.nearest(from, &fitting, |at| entries[at].unit)?;
-        Some(entries[at])
+        entries.get(at).copied()
     }
 }
 

@@ -11,6 +11,7 @@ use super::super::Package;
 use super::super::evaluate::Evaluator;
 use super::super::models::{Models, Signals};
 use super::super::order::each_expr;
+use super::super::program::SourceUnit;
 
 pub fn binaries(
     evaluator: &Evaluator<'_>,
@@ -20,7 +21,7 @@ pub fn binaries(
 ) -> Vec<Binary> {
     let program = evaluator.program;
     let mut all = Vec::new();
-    for &function in program.named("main") {
+    for function in program.named_anywhere("main") {
         let entry = program.functions[function];
         if entry.function.owner.is_some() || !entry.function.module.is_empty() {
             continue;
@@ -28,11 +29,17 @@ pub fn binaries(
         let unit = program.unit_of(function);
         let package = unit.package.and_then(|package| packages.get(package));
         let reached = reached(evaluator, function);
+        let takes_lease = lease_use(evaluator, &reached, keys, sequences);
+        // The whole package is looked through for handlers only where a lease is at stake.
+        let sigterm = match takes_lease {
+            Some(_) => sigterm(evaluator, unit.package, packages),
+            None => SigtermHandling::Missing,
+        };
         all.push(Binary {
             name: package.map_or_else(|| unit.path.to_owned(), |package| package.name.clone()),
             main: Location { file: unit.file, span: entry.function.name_span },
-            takes_lease: lease_use(evaluator, &reached, keys, sequences),
-            sigterm: sigterm(evaluator, unit.package, packages),
+            takes_lease,
+            sigterm,
             is_test: program.is_test(function),
         });
     }
@@ -83,11 +90,12 @@ fn sigterm(evaluator: &Evaluator<'_>, package: Option<usize>, packages: &[Packag
     let signals = &Models::built_in().signals;
     let mut interrupt = None;
     let mut feature_missing = None;
-    for unit in
-        evaluator.program.units.iter().filter(|unit| unit.package.is_none_or(|p| related.contains(&p)))
-    {
+    for (index, unit) in evaluator.program.units.iter().enumerate() {
+        if unit.package.is_some_and(|package| !related.contains(&package)) {
+            continue;
+        }
         let mut heard = Heard { evaluator, signals, packages, package, place: None, found: Found::default() };
-        heard.look_at(unit.file, unit);
+        heard.look_at(index, unit);
         if heard.found.handled {
             return SigtermHandling::Handled;
         }
@@ -131,7 +139,8 @@ struct Heard<'s, 'a> {
 }
 
 impl Heard<'_, '_> {
-    fn look_at(&mut self, file: crate::facts::FileId, unit: &super::super::program::SourceUnit<'_>) {
+    fn look_at(&mut self, index: usize, unit: &SourceUnit<'_>) {
+        let file = unit.file;
         for import in &unit.facts.uses {
             self.path(&import.path);
         }
@@ -146,7 +155,7 @@ impl Heard<'_, '_> {
                     self.place = Some(Location { file, span: expr.span });
                     match &expr.kind {
                         ExprKind::Path(path) => {
-                            let full = self.evaluator.program.full_path(self.unit_index(unit), path);
+                            let full = self.evaluator.program.full_path(index, path);
                             self.path(&full);
                         }
                         ExprKind::MethodCall { method, .. } => {
@@ -159,10 +168,6 @@ impl Heard<'_, '_> {
                 each_expr(body, &mut each);
             }
         }
-    }
-
-    fn unit_index(&self, unit: &super::super::program::SourceUnit<'_>) -> usize {
-        self.evaluator.program.units.iter().position(|other| other.file == unit.file).unwrap_or(0)
     }
 
     fn path(&mut self, path: &[String]) {

@@ -60,10 +60,7 @@ impl Frame<'_, '_> {
 
     pub(super) fn new_command(&mut self, span: Span, name: &Value) -> Value {
         let location = Some(self.location(span));
-        Value::new(Form::Command(Rc::new(CommandBuilder {
-            args: vec![name.clone()],
-            location,
-        })))
+        Value::new(Form::Command(Rc::new(CommandBuilder { args: vec![name.clone()], location })))
     }
 
     fn command_method(
