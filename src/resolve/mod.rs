@@ -65,7 +65,7 @@ pub fn resolve(
     packages: &[Package],
 ) -> Inventory {
     let program = Program::new(units, &dependencies(packages));
-    let order = order::callees_first(&program);
+    let order = order::callees_first(&program, models::Models::built_in());
     let roots: Vec<String> = packages.iter().map(|package| package.root.clone()).collect();
     let mut evaluator = Evaluator::new(&program, texts, &roots);
     for &function in &order {

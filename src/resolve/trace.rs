@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::facts::Location;
 
-use super::value::{Condition, Expiry, OperationIndex, Value, WriteCondition};
+use super::value::{Expiry, OperationIndex, Value, WriteCondition};
 
 /// How many operations of a callee are carried into its callers. Bounds the work on long call chains.
 pub const MAX_OPERATIONS: usize = 256;
@@ -50,12 +50,12 @@ pub struct Operation {
 /// The conditions that hold where an operation runs, innermost first.
 #[derive(Debug, Default)]
 pub struct GuardList {
-    pub guard: Option<(Rc<Condition>, bool)>,
+    pub guard: Option<(Value, bool)>,
     pub outer: Option<Rc<GuardList>>,
 }
 
 impl GuardList {
-    pub fn iter(&self) -> impl Iterator<Item = &(Rc<Condition>, bool)> {
+    pub fn iter(&self) -> impl Iterator<Item = &(Value, bool)> {
         let mut at = Some(self);
         std::iter::from_fn(move || {
             while let Some(list) = at {

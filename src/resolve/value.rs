@@ -138,9 +138,9 @@ pub enum Condition {
         value: Value,
         positive: bool,
     },
-    All(Vec<Rc<Condition>>),
-    Any(Vec<Rc<Condition>>),
-    Not(Rc<Condition>),
+    All(Vec<Value>),
+    Any(Vec<Value>),
+    Not(Value),
     Opaque(Vec<Value>),
 }
 
@@ -329,10 +329,24 @@ impl Value {
     }
 
     /// What holds when this value says yes.
-    pub fn as_condition(&self) -> Rc<Condition> {
+    pub fn as_condition(&self) -> Value {
         match &self.form {
-            Form::Condition(condition) => condition.clone(),
-            _ => Rc::new(Condition::Holds { value: self.clone(), positive: true }),
+            Form::Condition(_) => self.clone(),
+            _ => Value::condition(Condition::Holds { value: self.clone(), positive: true }),
+        }
+    }
+
+    /// As [`Condition::known_equalities`], for a value that may be a condition.
+    pub fn known_equalities(&self, holds: bool, visit: &mut dyn FnMut(&Value, &Value, bool)) {
+        if let Form::Condition(condition) = &self.form {
+            condition.known_equalities(holds, visit);
+        }
+    }
+
+    /// As [`Condition::known_answers`], for a value that may be a condition.
+    pub fn known_answers(&self, holds: bool, visit: &mut dyn FnMut(&Value, bool)) {
+        if let Form::Condition(condition) = &self.form {
+            condition.known_answers(holds, visit);
         }
     }
 
@@ -372,9 +386,9 @@ impl Condition {
             }
             Condition::Holds { value, .. } => flows.absorb(&value.flows),
             Condition::All(parts) | Condition::Any(parts) => {
-                parts.iter().for_each(|part| part.absorb_into(flows))
+                parts.iter().for_each(|part| flows.absorb(&part.flows));
             }
-            Condition::Not(inner) => inner.absorb_into(flows),
+            Condition::Not(inner) => flows.absorb(&inner.flows),
             Condition::Opaque(values) => values.iter().for_each(|value| flows.absorb(&value.flows)),
         }
     }

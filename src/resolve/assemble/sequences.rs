@@ -10,7 +10,7 @@ use crate::locks::{Action, Operation, OwnerCheck, OwnerValue, ReplyUse, Sequence
 
 use super::super::evaluate::Evaluator;
 use super::super::trace::{self, ScriptCall, Trace};
-use super::super::value::{Condition, Expiry, Form, Piece, Symbol, Value, WriteCondition};
+use super::super::value::{Expiry, Form, Piece, Symbol, Value, WriteCondition};
 use super::keys::{KeyTable, is_random};
 
 /// `EXPIRE key 1`, in milliseconds.
@@ -191,7 +191,7 @@ impl Assembly<'_, '_> {
         }
     }
 
-    fn known_acquire(&self, condition: &Condition, holds: bool, acquired: &mut Option<usize>) {
+    fn known_acquire(&self, condition: &Value, holds: bool, acquired: &mut Option<usize>) {
         condition.known_answers(holds, &mut |value, positive| {
             for reply in &value.flows.replies {
                 let is_acquire = matches!(

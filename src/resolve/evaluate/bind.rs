@@ -1,7 +1,5 @@
 //! Patterns: binding names to parts of a value, and what a match says about the value.
 
-use std::rc::Rc;
-
 use crate::facts::rust::{ExprKind, Pattern, PatternKind};
 
 use super::Frame;
@@ -80,7 +78,7 @@ impl Frame<'_, '_> {
                 if matches!(name, "Ok" | "Some") {
                     return inner;
                 }
-                Value::condition(Condition::All(vec![Rc::new(holds), inner.as_condition()]))
+                Value::condition(Condition::All(vec![Value::condition(holds), inner.as_condition()]))
             }
             PatternKind::Name { inner: Some(inner), .. } => self.pattern_condition(inner, value),
             PatternKind::Or(cases) => {

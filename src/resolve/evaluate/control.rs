@@ -51,15 +51,16 @@ impl Frame<'_, '_> {
         }
     }
 
-    fn merge_scopes(&mut self, other: Vec<std::collections::HashMap<Rc<str>, Value>>) {
+    fn merge_scopes(&mut self, other: super::Scopes) {
         for (scope, other) in self.scopes.iter_mut().zip(other) {
-            for (name, value) in other {
-                match scope.get_mut(&name) {
-                    Some(slot) => *slot = Value::either(slot, &value),
-                    None => {
-                        scope.insert(name, value);
-                    }
-                }
+            if Rc::ptr_eq(scope, &other) {
+                continue;
+            }
+            let merged = Rc::make_mut(scope);
+            for (name, value) in other.iter() {
+                let both =
+                    merged.get(name).map_or_else(|| value.clone(), |known| Value::either(known, value));
+                merged.insert(name.clone(), both);
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Calls of the workspace's own functions: the callee's trace, seen from the caller with the arguments in
 //! the place of the parameters.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -17,6 +18,12 @@ use crate::resolve::value::{
 /// Longer chains of calls are not shown.
 const MAX_VIA: usize = 8;
 
+/// Conditions further out than this are not carried into callers.
+const MAX_GUARDS: usize = 16;
+
+/// The work that one call may cost.
+const MAX_REWRITES: usize = 20_000;
+
 /// Values nested deeper than this are cut.
 const MAX_DEPTH: usize = 24;
 
@@ -29,6 +36,8 @@ struct Arguments<'v> {
     pipelines: usize,
     /// The number of the callee's parameters: the position of `self`.
     self_index: usize,
+    /// How many more values may be rewritten: shared parts of a value are rewritten wherever they occur.
+    budget: Cell<usize>,
 }
 
 impl Frame<'_, '_> {
@@ -60,6 +69,7 @@ impl Frame<'_, '_> {
             operations: self.trace.operations.len(),
             pipelines: self.trace.pipelines.len(),
             self_index: facts.params.len(),
+            budget: Cell::new(MAX_REWRITES),
         };
         self.carry_operations(span, &trace, &arguments);
         self.carry_clock_uses(&trace, &arguments);
@@ -160,9 +170,13 @@ impl Frame<'_, '_> {
 }
 
 impl Arguments<'_> {
+    /// The callee's guards inside the caller's; far-away ones of long lists say little and are let go.
     fn guards(&self, inner: &GuardList, outer: &Rc<GuardList>) -> Rc<GuardList> {
-        let own: Vec<(Rc<Condition>, bool)> =
-            inner.iter().map(|(condition, holds)| (Rc::new(self.condition(condition, 0)), *holds)).collect();
+        let own: Vec<(Value, bool)> = inner
+            .iter()
+            .take(MAX_GUARDS)
+            .map(|(condition, holds)| (self.value(condition, 0), *holds))
+            .collect();
         own.into_iter()
             .rev()
             .fold(outer.clone(), |outer, guard| Rc::new(GuardList { guard: Some(guard), outer: Some(outer) }))
@@ -216,7 +230,11 @@ impl Arguments<'_> {
 
     /// The value with arguments for parameters. What flowed in from parameters flows in from arguments.
     fn value(&self, value: &Value, depth: usize) -> Value {
-        if depth > MAX_DEPTH {
+        if self.leaves_alone(value) {
+            return value.clone();
+        }
+        self.budget.set(self.budget.get().saturating_sub(1));
+        if depth > MAX_DEPTH || self.budget.get() == 0 {
             return Value { form: Form::Unknown, flows: self.flows(&value.flows), ty: value.ty.clone() };
         }
         let form = match &value.form {
@@ -265,6 +283,20 @@ impl Arguments<'_> {
         Value { form, flows: self.flows(&value.flows), ty: value.ty.clone() }
     }
 
+    /// Whether nothing in the value depends on the call.
+    fn leaves_alone(&self, value: &Value) -> bool {
+        let is_record = matches!(self.receiver.map(|receiver| &receiver.form), Some(Form::Record(_)));
+        let hides_parts = matches!(
+            value.form,
+            Form::Pipeline(_) | Form::Command(_) | Form::Script(_) | Form::Query(_) | Form::SetOptions(_)
+        );
+        let flows = &value.flows;
+        !hides_parts
+            && flows.params.is_empty()
+            && flows.replies.is_empty()
+            && (flows.fields.is_empty() || !is_record)
+    }
+
     /// A field of `self`, when the receiver shows it.
     fn field(&self, owner: &Rc<str>, name: &Rc<str>, as_it_is: &Form) -> Form {
         match self.receiver.map(|receiver| &receiver.form) {
@@ -310,7 +342,7 @@ impl Arguments<'_> {
         if depth > MAX_DEPTH {
             return Condition::Opaque(Vec::new());
         }
-        let inner = |part: &Rc<Condition>| Rc::new(self.condition(part, depth + 1));
+        let inner = |part: &Value| self.value(part, depth + 1);
         match condition {
             Condition::Equal { equal, left, right } => Condition::Equal {
                 equal: *equal,

@@ -81,6 +81,9 @@ impl<'a> Evaluator<'a> {
     }
 }
 
+/// Variables by name, one map for each block that is open.
+type Scopes = Vec<Rc<HashMap<Rc<str>, Value>>>;
+
 /// The evaluation of one function.
 struct Frame<'e, 'a> {
     eval: &'e mut Evaluator<'a>,
@@ -90,7 +93,8 @@ struct Frame<'e, 'a> {
     owner: Option<&'a str>,
     generics: &'a [crate::facts::rust::Generic],
     trace: Trace,
-    scopes: Vec<HashMap<Rc<str>, Value>>,
+    /// Shared, so that a branch can start from a copy of them at no cost.
+    scopes: Scopes,
     guards: Rc<GuardList>,
     context: Context,
     pipelines: Vec<command::PipelineState>,
@@ -111,7 +115,7 @@ impl<'e, 'a> Frame<'e, 'a> {
             owner: facts.owner.as_deref(),
             generics: &facts.generics,
             trace: Trace::default(),
-            scopes: vec![HashMap::new()],
+            scopes: vec![Rc::default()],
             guards: Rc::default(),
             context: Context::default(),
             pipelines: Vec::new(),
@@ -188,14 +192,16 @@ impl<'e, 'a> Frame<'e, 'a> {
 
     fn set_local(&mut self, name: &str, value: Value) {
         if let Some(scope) = self.scopes.last_mut() {
-            scope.insert(name.into(), value);
+            Rc::make_mut(scope).insert(name.into(), value);
         }
     }
 
     /// Changes a variable where it was declared.
     fn assign_local(&mut self, name: &str, value: Value) {
-        match self.scopes.iter_mut().rev().find_map(|scope| scope.get_mut(name)) {
-            Some(slot) => *slot = value,
+        match self.scopes.iter_mut().rev().find(|scope| scope.contains_key(name)) {
+            Some(scope) => {
+                Rc::make_mut(scope).insert(name.into(), value);
+            }
             None => self.set_local(name, value),
         }
     }
@@ -206,7 +212,7 @@ impl<'e, 'a> Frame<'e, 'a> {
 
     /// Runs `work` in a scope of its own.
     fn scoped<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
-        self.scopes.push(HashMap::new());
+        self.scopes.push(Rc::default());
         let value = work(self);
         self.scopes.pop();
         value
