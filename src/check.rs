@@ -4,6 +4,7 @@
 //! parallel, build the inventory, run the rules, apply suppressions and the selection. Printing is the
 //! caller's.
 
+mod demand;
 mod front_ends;
 mod load;
 mod selection;

@@ -1,19 +1,23 @@
 //! From files to facts: reads, decides what is worth parsing, and parses it, in parallel.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::demand::Demand;
 use super::front_ends;
 use crate::facts::file::{FileFacts, ParsedFile};
 use crate::facts::{FileId, Span};
 use crate::locks::InputProblem;
-use crate::sources::{FileKind, Packages, ReadError, Sources, prefilter, read_packages, read_text};
+use crate::sources::{FileKind, Interest, Packages, ReadError, Sources, interest, read_packages, read_text};
 use crate::suppression;
 
 /// What reading a file gives.
 type Text = Result<String, ReadError>;
+
+/// How many times the files parsed so far may ask for others.
+const ROUNDS: usize = 4;
 
 /// What the files of a run hold.
 pub(super) struct Loaded {
@@ -26,17 +30,112 @@ pub(super) struct Loaded {
 /// Reads and parses the files of a run; texts that are worth keeping are kept in `sources`.
 pub(super) fn load(sources: &mut Sources) -> Loaded {
     let mut problems = Vec::new();
-    let first = read_all(sources, &mut problems);
+    let reading = read_all(sources, &mut problems);
     let (packages, broken) = read_packages(sources);
     problems.extend(broken);
-    read_rest_of_packages(sources, &packages, &first, &mut problems);
+    let mut parsed = parse_all(sources, &reading.wanted, &mut problems);
+    let mut demand = Demand::default();
+    let mut rest = reading.passed_over;
+    let mut fresh = parsed.len();
+    for _ in 0..ROUNDS {
+        let from = parsed.len() - fresh;
+        demand.add(
+            parsed[from..]
+                .iter()
+                .map(|file| (packages.of(file.file), reading.interests.get(&file.file), file)),
+        );
+        let wanted = read_demanded(sources, &packages, &demand, &mut rest, &mut problems);
+        if wanted.is_empty() {
+            break;
+        }
+        let more = parse_all(sources, &wanted, &mut problems);
+        fresh = more.len();
+        parsed.extend(more);
+    }
+    parsed.sort_by_key(|file| file.file);
+    Loaded { packages, parsed, problems }
+}
 
-    let texts: Vec<(FileId, FileKind, Arc<str>)> = sources
+/// What the first look at every file found.
+#[derive(Default)]
+struct Reading {
+    /// Files to be parsed in any case.
+    wanted: Vec<FileId>,
+    interests: BTreeMap<FileId, Interest>,
+    /// Rust files that hold no operation; their texts were let go.
+    passed_over: Vec<FileId>,
+}
+
+/// Reads every file.
+fn read_all(sources: &mut Sources, problems: &mut Vec<InputProblem>) -> Reading {
+    let files: Vec<(FileId, FileKind)> = sources
         .files()
-        .filter(|(_, file)| file.kind.is_source())
-        .filter_map(|(id, file)| Some((id, file.kind, sources.text(id)?)))
+        .filter(|(_, file)| file.kind != FileKind::Folder)
+        .map(|(id, file)| (id, file.kind))
         .collect();
-    let illegible: BTreeSet<FileId> = problems.iter().map(|problem| problem.file).collect();
+    let read: Vec<(FileId, FileKind, Option<Interest>, Option<Text>)> = files
+        .into_par_iter()
+        .map(|(id, kind)| match read_text(sources.absolute(id)) {
+            Ok(text) if kind == FileKind::Rust => match interest(&text) {
+                None => (id, kind, None, None),
+                found => (id, kind, found, Some(Ok(text))),
+            },
+            result => (id, kind, None, Some(result)),
+        })
+        .collect();
+    let locks_anywhere = read.iter().any(|(_, _, interest, _)| *interest == Some(Interest::Lock));
+    let mut reading = Reading::default();
+    for (id, kind, interest, result) in read {
+        let Some(result) = result.filter(|_| interest != Some(Interest::Signal) || locks_anywhere) else {
+            reading.passed_over.push(id);
+            continue;
+        };
+        reading.interests.extend(interest.map(|interest| (id, interest)));
+        if kind.is_source() {
+            reading.wanted.push(id);
+        }
+        keep(sources, id, result, problems);
+    }
+    reading
+}
+
+/// The files among `rest` that define or use what the parsed files ask for, taken out of it.
+fn read_demanded(
+    sources: &mut Sources,
+    packages: &Packages,
+    demand: &Demand,
+    rest: &mut Vec<FileId>,
+    problems: &mut Vec<InputProblem>,
+) -> Vec<FileId> {
+    let searches = demand.searches();
+    let found: Vec<(FileId, Option<Text>)> = std::mem::take(rest)
+        .into_par_iter()
+        .map(|id| {
+            let Some(search) = searches.get(&packages.of(id)) else { return (id, None) };
+            match read_text(sources.absolute(id)) {
+                Ok(text) if search.is_match(&text) => (id, Some(Ok(text))),
+                Ok(_) => (id, None),
+                Err(error) => (id, Some(Err(error))),
+            }
+        })
+        .collect();
+    let mut wanted = Vec::new();
+    for (id, text) in found {
+        match text {
+            None => rest.push(id),
+            Some(text) => {
+                wanted.push(id);
+                keep(sources, id, text, problems);
+            }
+        }
+    }
+    wanted
+}
+
+fn parse_all(sources: &Sources, wanted: &[FileId], problems: &mut Vec<InputProblem>) -> Vec<ParsedFile> {
+    let illegible: Vec<FileId> = problems.iter().map(|problem| problem.file).collect();
+    let texts: Vec<(FileId, FileKind, Arc<str>)> =
+        wanted.iter().filter_map(|&id| Some((id, sources.file(id).kind, sources.text(id)?))).collect();
     let parsed: Vec<(ParsedFile, Vec<InputProblem>)> = texts
         .into_par_iter()
         .map(|(file, kind, text)| {
@@ -50,61 +149,7 @@ pub(super) fn load(sources: &mut Sources) -> Loaded {
         .collect();
     let (parsed, found): (Vec<_>, Vec<_>) = parsed.into_iter().unzip();
     problems.extend(found.into_iter().flatten());
-    Loaded { packages, parsed, problems }
-}
-
-/// The Rust files of a run, parted by whether a lock operation can stand in them.
-#[derive(Default)]
-struct FirstReading {
-    hits: Vec<FileId>,
-    /// Their texts were let go.
-    passed_over: Vec<FileId>,
-}
-
-/// Reads every file once.
-fn read_all(sources: &mut Sources, problems: &mut Vec<InputProblem>) -> FirstReading {
-    let files: Vec<(FileId, FileKind)> = sources
-        .files()
-        .filter(|(_, file)| file.kind != FileKind::Folder)
-        .map(|(id, file)| (id, file.kind))
-        .collect();
-    let read: Vec<(FileId, FileKind, Option<Text>)> = files
-        .into_par_iter()
-        .map(|(id, kind)| match read_text(sources.absolute(id)) {
-            Ok(text) if kind == FileKind::Rust && !prefilter().is_match(&text) => (id, kind, None),
-            result => (id, kind, Some(result)),
-        })
-        .collect();
-    let mut reading = FirstReading::default();
-    for (id, kind, result) in read {
-        match result {
-            None => reading.passed_over.push(id),
-            Some(result) => {
-                if kind == FileKind::Rust && result.is_ok() {
-                    reading.hits.push(id);
-                }
-                keep(sources, id, result, problems);
-            }
-        }
-    }
-    reading
-}
-
-/// One file of a package with a hit makes all of its Rust files worth parsing: helpers, constants and
-/// types stand in other files.
-fn read_rest_of_packages(
-    sources: &mut Sources,
-    packages: &Packages,
-    first: &FirstReading,
-    problems: &mut Vec<InputProblem>,
-) {
-    let hit: BTreeSet<Option<usize>> = first.hits.iter().map(|id| packages.of(*id)).collect();
-    let wanted = first.passed_over.iter().copied().filter(|id| hit.contains(&packages.of(*id)));
-    let read: Vec<(FileId, Text)> =
-        wanted.collect::<Vec<_>>().into_par_iter().map(|id| (id, read_text(sources.absolute(id)))).collect();
-    for (id, result) in read {
-        keep(sources, id, result, problems);
-    }
+    parsed
 }
 
 fn keep(sources: &mut Sources, file: FileId, result: Text, problems: &mut Vec<InputProblem>) {

@@ -11,5 +11,6 @@ pub mod rust;
 pub mod span;
 pub mod sql;
 pub mod suppression;
+pub mod walk;
 
 pub use span::{FileId, Location, Span, TextMap};

@@ -21,7 +21,7 @@ pub use depth::{DEPTH_LIMIT, too_deep_at};
 pub use discovery::{Discovery, Found, PathError, Request, discover};
 pub use manifest::{Binary, Dependency, Manifest};
 pub use packages::{Packages, read_packages};
-pub use prefilter::prefilter;
+pub use prefilter::{Interest, interest};
 pub use read::{ReadError, SIZE_LIMIT, read_text};
 
 use crate::facts::lines::{LineIndex, Position};

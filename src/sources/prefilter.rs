@@ -1,160 +1,116 @@
 //! Which Rust files can hold a lock operation at all: a plain search over their bytes.
 //!
-//! Parsing is what costs, so a package is parsed only when one of its files holds a word without which
-//! no rule can speak. A word that merely belongs to the subject (`redis`, `lease`) is no such word. One
-//! hit selects its whole package, since helpers, constants and types live in other files.
+//! Parsing is what costs, so a file is parsed because an operation can stand in it. A word that merely
+//! belongs to the subject (`redis`, `lease`) is no such word. What such a file needs from others is found
+//! by name afterwards.
 
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-/// Redis and its kin: an acquire is a conditional SET, a script or a library's call.
-const REDIS: &[&str] = &[
+/// Why a file is worth parsing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Interest {
+    /// A lock in a key-value store can be taken, extended or freed in it.
+    Lock,
+    /// SQL that a token, an owner or a row lock may guard.
+    Statement,
+    /// It tells how the program ends; of interest only where locks are.
+    Signal,
+}
+
+/// A lock in Redis is a conditional SET, a script, or the delete and expiry that end it.
+const LOCKS: &[&str] = &[
     "set_nx",
     "setnx",
     "SETNX",
     "SetNx",
-    // `SET key value NX PX …` in one text, or word by word.
     "\"NX\"",
     "\"nx\"",
     " NX ",
     " NX\"",
     "::NX",
-    "IfNotExist",
-    "if_not_exist",
-    // A lock without NX: a check, then a SET with an expiry.
+    "set_with_options",
+    "set_options",
     "set_ex(",
     "set_ex::",
     "pset_ex",
-    "SETEX",
-    "Expiration::",
-    "\"EX\"",
-    "\"PX\"",
-    "\"EXISTS\"",
-    "::EX(",
-    "::PX(",
-    // Scripts and functions, wherever their text stands.
     "Script::new",
     "Script::from",
     "\"EVAL",
-    ".eval(",
-    "evalsha",
     "fcall",
     "FCALL",
     "redis.call",
     ".lua\"",
-    // Compare and delete, compare and set.
     "DELEX",
-    "delex",
     "IFEQ",
-    "GETDEL",
-    "GETSET",
-    "get_del(",
-    "getset(",
-    "\"WATCH\"",
-    // Release and renewal of a key that another package acquires.
+    "del_ex",
     "\"DEL\"",
     "\"UNLINK\"",
     "\"EXPIRE\"",
     "PEXPIRE",
     "pexpire",
+    "leaselint:",
 ];
 
-/// Libraries and services whose leases are taken by a call.
-const LEASES: &[&str] = &[
-    "rslock",
-    "redlock",
-    "RedLock",
-    "Redlock",
-    "distributed_lock",
-    "DistributedLock",
-    "leasehold",
-    // etcd, Consul, NATS, Kubernetes.
-    "lease_grant",
-    "LeaseGrant",
-    "lease_keep_alive",
-    "Compare::",
-    "TxnCmp",
-    "LockOptions",
-    "acquire=",
-    "v1/session",
-    "session/create",
-    "jetstream::kv",
-    "kv::Store",
-    ".create_key_value(",
-    "coordination::v1",
-    "LeaseSpec",
-    "LeaseLock",
-    "holderIdentity",
-    "holder_identity",
-    "leader_election",
-    // Columns and fields that only a lease or a claim has. (`fence` alone is a memory barrier.)
-    "fencing",
-    "Fencing",
-    "fence_",
-    " fence ",
-    "locked_until",
-    "lease_until",
-    "leased_until",
-    "lease_expires",
-    "locked_by",
-    "LockedBy",
-    "LockedUntil",
-];
-
-/// Locks of databases, and the statements that a fencing token must guard.
-const SQL: &[&str] = &[
-    "advisory_",
-    "ADVISORY_",
-    "AdvisoryLock",
+/// Statements that a token must guard, in text or in a file that code names.
+const STATEMENTS: &[&str] = &[
+    "UPDATE ",
+    "\"update ",
+    "DELETE FROM",
+    "delete from ",
+    "REPLACE INTO",
+    "INSERT OR REPLACE",
+    "ON CONFLICT",
+    "on conflict",
+    "ON DUPLICATE",
+    "MERGE INTO",
+    "query_file",
+    ".sql\"",
+    "advisory_lock",
+    "advisory_xact",
+    "advisory_unlock",
     "GET_LOCK",
-    "get_lock(",
     "RELEASE_LOCK",
     "FOR UPDATE",
     "for update",
-    "for_update",
     "SKIP LOCKED",
-    "skip_locked",
-    "lock_exclusive",
-    "LockType::",
-    // In small letters `update` is too common a word of prose, so its parameters stand for it.
-    "UPDATE ",
-    "\"update ",
-    "= $1",
-    "= $2",
-    " = ?",
-    "DELETE FROM",
-    "delete from ",
-    "INSERT INTO",
-    "insert into ",
-    "REPLACE INTO",
-    "INSERT OR REPLACE",
-    "MERGE INTO",
-    // The statement stands in another file, or is built by calls.
-    "query_file",
-    ".sql\"",
-    "diesel::update",
-    "diesel::delete",
-    "update_many",
-    "update_all",
-    "delete_many",
-    "Query::update",
-    "Query::delete",
 ];
 
-/// A suppression comment must be seen even where it suppresses nothing.
-const COMMENTS: &[&str] = &["leaselint:"];
+/// Handlers of signals.
+const SIGNALS: &[&str] =
+    &["SIGTERM", "SignalKind", "signal_hook", "ctrlc::", "ctrl_c(", "elegant_departure", "scuffle_signal"];
 
-/// The matcher over all needles. (The SIMD search behind it needs `LeftmostFirst`.)
-pub fn prefilter() -> &'static AhoCorasick {
-    static MATCHER: LazyLock<AhoCorasick> = LazyLock::new(|| {
-        AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostFirst)
-            .build([REDIS, LEASES, SQL, COMMENTS].concat())
-            .expect("a hundred short needles are within the limits of the automaton")
-    });
-    &MATCHER
+/// What the first needle in the text says of it; a lock anywhere says more than a statement.
+pub fn interest(text: &str) -> Option<Interest> {
+    let mut found = None;
+    for hit in MATCHER.find_iter(text) {
+        let interest = interest_of(hit.pattern().as_usize());
+        if interest == Interest::Lock {
+            return Some(Interest::Lock);
+        }
+        found = found.min(Some(interest)).or(Some(interest));
+    }
+    found
 }
+
+fn interest_of(needle: usize) -> Interest {
+    if needle < LOCKS.len() {
+        Interest::Lock
+    } else if needle < LOCKS.len() + STATEMENTS.len() {
+        Interest::Statement
+    } else {
+        Interest::Signal
+    }
+}
+
+/// The SIMD search behind it needs `LeftmostFirst`.
+static MATCHER: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    AhoCorasick::builder()
+        .match_kind(MatchKind::LeftmostFirst)
+        .build([LOCKS, STATEMENTS, SIGNALS].concat())
+        .expect("a hundred short needles are within the limits of the automaton")
+});
 
 #[cfg(test)]
 mod tests {
@@ -168,14 +124,18 @@ mod tests {
             r#"client.execute("SET lock 1 NX PX 1000")"#,
             "SetOptions::default().conditional_set(ExistenceCheck::NX)",
             "static RELEASE: &str = \"if redis.call('GET', KEYS[1]) == ARGV[1]\";",
-            "sqlx::query!(\"select pg_try_advisory_lock($1)\")",
-            "sqlx::query(\"update jobs set done = true where id = $1\")",
-            "client.lease_grant(ttl, None)",
-            "diesel::update(jobs.find(id))",
             "// leaselint: allow(get-then-del)",
         ] {
-            assert!(prefilter().is_match(text), "{text}");
+            assert_eq!(interest(text), Some(Interest::Lock), "{text}");
         }
+        for text in [
+            "sqlx::query!(\"select pg_try_advisory_lock($1)\")",
+            "sqlx::query(\"update jobs set done = true where id = $1\")",
+            "signal(SignalKind::terminate()); sqlx::query_file!(\"done.sql\")",
+        ] {
+            assert_eq!(interest(text), Some(Interest::Statement), "{text}");
+        }
+        assert_eq!(interest("tokio::signal::ctrl_c().await"), Some(Interest::Signal));
     }
 
     #[test]
@@ -186,7 +146,7 @@ mod tests {
             "// update the counter, delete the old entry and release the lease",
             "let version = package.version();",
         ] {
-            assert!(!prefilter().is_match(text), "{text}");
+            assert_eq!(interest(text), None, "{text}");
         }
     }
 }

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 
 use crate::facts::Location;
 use crate::facts::rust::{Expr, ExprKind};
+use crate::facts::walk::each_expr;
 use crate::locks::{Action, Binary, Key, LeaseUse, Sequence, SigtermHandling};
 
 use super::super::Package;
 use super::super::evaluate::Evaluator;
 use super::super::models::{Models, Signals};
-use super::super::order::each_expr;
 use super::super::program::SourceUnit;
 
 pub fn binaries(

@@ -179,7 +179,8 @@ impl Frame<'_, '_> {
             // `.to_uppercase()`, `.trim_end()`: still the same template for our purposes.
             value.form = object.form.clone();
         }
-        value.named(method)
+        // A getter names what it gives; a call with arguments is a computation.
+        if values.is_empty() && !COMMON.contains(&method) { value.named(method) } else { value }
     }
 
     /// The workspace's own method for a receiver of known type.
