@@ -8,9 +8,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use crate::facts::file::{FileFacts, ParsedFile};
-use crate::facts::rust::{ExprKind, RustFile, Type};
+use crate::facts::rust::{ExprKind, Function, RustFile, Type, TypeKind};
 use crate::facts::walk::each_expr;
+use crate::resolve::acts_on_store;
 use crate::sources::Interest;
+
+/// A name that more files than this define could mean any of them.
+const MOST_DEFINITIONS: usize = 3;
+
+/// A name that more files than this call is no name of a lock's.
+const MOST_CALLERS: usize = 12;
 
 /// Shorter names are everybody's.
 const SHORTEST: usize = 4;
@@ -117,6 +124,9 @@ const EVERYBODY: &[&str] = &[
     "fetch",
 ];
 
+/// Words in names of helpers that look at what a statement has done.
+const ROW_HELPERS: &[&str] = &["row", "affected", "ensure", "expect", "sql", "query", "check"];
+
 /// What the files of each package ask for and offer.
 #[derive(Default)]
 pub(super) struct Demand {
@@ -127,7 +137,7 @@ pub(super) struct Demand {
 struct Names {
     used: BTreeSet<String>,
     defined: BTreeSet<String>,
-    /// Functions of files with lock operations: their callers hold the locks.
+    /// Functions that act on locks, and their callers: whoever calls them holds the locks.
     acting: BTreeSet<String>,
 }
 
@@ -139,66 +149,138 @@ impl Demand {
         for (package, interest, file) in files {
             let FileFacts::Rust(facts) = &file.facts else { continue };
             let names = self.packages.entry(package).or_default();
-            names.note(facts, interest == Some(&Interest::Lock));
+            names.define(facts);
+            match interest {
+                Some(Interest::Lock) => names.ask_for_lock(facts),
+                Some(Interest::Statement) => names.ask_for_statement(facts),
+                Some(Interest::Signal) | None => names.ask_as_helper(facts),
+            }
         }
     }
 
     /// For each package, a search for the definitions and uses that are still wanted.
-    pub(super) fn searches(&self) -> BTreeMap<Option<usize>, AhoCorasick> {
+    pub(super) fn searches(&self) -> BTreeMap<Option<usize>, Search> {
         self.packages.iter().filter_map(|(package, names)| Some((*package, names.search()?))).collect()
     }
 }
 
 impl Names {
-    fn note(&mut self, facts: &RustFile, acts: bool) {
-        for function in &facts.functions {
-            self.defined.insert(function.name.clone());
-            if acts && !function.is_test {
+    fn define(&mut self, facts: &RustFile) {
+        self.defined.extend(facts.functions.iter().map(|function| function.name.clone()));
+        self.defined.extend(facts.constants.iter().map(|constant| constant.name.clone()));
+        self.defined.extend(facts.types.iter().map(|definition| definition.name.clone()));
+    }
+
+    /// Functions with lock operations need all they use, and are needed by all who use them.
+    fn ask_for_lock(&mut self, facts: &RustFile) {
+        for function in facts.functions.iter().filter(|function| acts_on_store(facts, function)) {
+            self.use_all(function);
+            if !function.is_test {
                 self.acting.insert(function.name.clone());
             }
-            function.params.iter().for_each(|param| self.note_type(&param.ty));
-            function.result.iter().for_each(|result| self.note_type(result));
-            if let Some(body) = &function.body {
-                each_expr(body, &mut |expr| match &expr.kind {
-                    ExprKind::Path(path) => self.used.extend(path.last().cloned()),
-                    ExprKind::MethodCall { method, .. } => {
-                        self.used.insert(method.clone());
-                    }
-                    _ => {}
-                });
-            }
         }
-        self.defined.extend(facts.constants.iter().map(|constant| constant.name.clone()));
         for definition in &facts.types {
-            self.defined.insert(definition.name.clone());
-            if let crate::facts::rust::TypeKind::Struct { fields } = &definition.kind {
-                fields.iter().for_each(|field| self.note_type(&field.ty));
+            if let TypeKind::Struct { fields } = &definition.kind {
+                fields.iter().for_each(|field| self.use_type(&field.ty));
             }
         }
         self.used.extend(facts.functions.iter().filter_map(|function| function.owner.clone()));
     }
 
-    fn note_type(&mut self, ty: &Type) {
-        self.used.extend(ty.path.last().cloned());
-        ty.args.iter().for_each(|arg| self.note_type(arg));
-    }
-
-    fn search(&self) -> Option<AhoCorasick> {
-        let mut needles = Vec::new();
-        for name in self.used.difference(&self.defined).filter(|name| is_telling(name)) {
-            if name.starts_with(char::is_uppercase) {
-                let forms = ["const", "static", "struct", "enum", "type", "trait"];
-                needles.extend(forms.iter().map(|form| format!("{form} {name}")));
-            } else {
-                needles.push(format!("fn {name}"));
+    /// A file with statements needs their texts, and what looks at their counts.
+    fn ask_for_statement(&mut self, facts: &RustFile) {
+        for function in &facts.functions {
+            for name in mentioned(function) {
+                let is_constant = name.chars().all(|c| c.is_uppercase() || c == '_' || c.is_numeric());
+                if is_constant || ROW_HELPERS.iter().any(|word| name.contains(word)) {
+                    self.used.insert(name.to_owned());
+                }
             }
         }
-        needles.extend(self.acting.iter().filter(|name| is_telling(name)).map(|name| format!("{name}(")));
+    }
+
+    /// A file that was asked for needs what the wanted functions use; and callers have callers.
+    fn ask_as_helper(&mut self, facts: &RustFile) {
+        for function in &facts.functions {
+            if !function.is_test && mentioned(function).iter().any(|name| self.acting.contains(*name)) {
+                self.acting.insert(function.name.clone());
+                self.use_all(function);
+            } else if self.used.contains(&function.name) {
+                self.use_all(function);
+            }
+        }
+    }
+
+    fn use_all(&mut self, function: &Function) {
+        function.params.iter().for_each(|param| self.use_type(&param.ty));
+        function.result.iter().for_each(|result| self.use_type(result));
+        self.used.extend(mentioned(function).into_iter().map(str::to_owned));
+    }
+
+    fn use_type(&mut self, ty: &Type) {
+        self.used.extend(ty.path.last().cloned());
+        ty.args.iter().for_each(|arg| self.use_type(arg));
+    }
+
+    fn search(&self) -> Option<Search> {
+        let mut needles = Vec::new();
+        let mut names = Vec::new();
+        for (number, name) in self.used.difference(&self.defined).filter(|name| is_telling(name)).enumerate()
+        {
+            let forms: &[&str] = if name.starts_with(char::is_uppercase) {
+                &["const", "static", "struct", "enum", "type", "trait"]
+            } else {
+                &["fn"]
+            };
+            needles.extend(forms.iter().map(|form| format!("{form} {name}")));
+            names.extend(forms.iter().map(|_| number));
+        }
+        let definitions = names.last().map_or(0, |last| last + 1);
+        for (number, name) in self.acting.iter().filter(|name| is_telling(name)).enumerate() {
+            needles.push(format!("{name}("));
+            names.push(definitions + number);
+        }
         if needles.is_empty() {
             return None;
         }
-        AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(needles).ok()
+        let matcher = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(needles).ok()?;
+        Some(Search { matcher, names, definitions })
     }
+}
+
+/// A search for names in the files of one package.
+pub(super) struct Search {
+    matcher: AhoCorasick,
+    /// The number of the name behind each needle: first those whose definition is wanted.
+    names: Vec<usize>,
+    definitions: usize,
+}
+
+impl Search {
+    /// The numbers of the wanted names that stand in the text.
+    pub(super) fn names_in(&self, text: &str) -> BTreeSet<usize> {
+        self.matcher.find_iter(text).map(|hit| self.names[hit.pattern().as_usize()]).collect()
+    }
+
+    /// Whether a name that so many files hold still tells which of them is meant.
+    pub(super) fn tells(&self, name: usize, files: usize) -> bool {
+        files <= if name < self.definitions { MOST_DEFINITIONS } else { MOST_CALLERS }
+    }
+}
+
+/// The names of functions, methods, constants and types in a body.
+fn mentioned(function: &Function) -> BTreeSet<&str> {
+    let mut names = BTreeSet::new();
+    if let Some(body) = &function.body {
+        each_expr(body, &mut |expr| match &expr.kind {
+            ExprKind::Path(path) => names.extend(path.iter().rev().take(2).map(String::as_str)),
+            ExprKind::MethodCall { method, .. } => {
+                names.insert(method.as_str());
+            }
+            _ => {}
+        });
+    }
+    names
 }
 
 fn is_telling(name: &str) -> bool {

@@ -1,6 +1,6 @@
 //! From files to facts: reads, decides what is worth parsing, and parses it, in parallel.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -108,25 +108,31 @@ fn read_demanded(
     problems: &mut Vec<InputProblem>,
 ) -> Vec<FileId> {
     let searches = demand.searches();
-    let found: Vec<(FileId, Option<Text>)> = std::mem::take(rest)
+    let looked_at: Vec<(FileId, BTreeSet<usize>)> = std::mem::take(rest)
         .into_par_iter()
         .map(|id| {
-            let Some(search) = searches.get(&packages.of(id)) else { return (id, None) };
-            match read_text(sources.absolute(id)) {
-                Ok(text) if search.is_match(&text) => (id, Some(Ok(text))),
-                Ok(_) => (id, None),
-                Err(error) => (id, Some(Err(error))),
-            }
+            let names = searches.get(&packages.of(id)).and_then(|search| {
+                let text = read_text(sources.absolute(id)).ok()?;
+                Some(search.names_in(&text))
+            });
+            (id, names.unwrap_or_default())
         })
         .collect();
+    let mut files_of_name: BTreeMap<(Option<usize>, usize), usize> = BTreeMap::new();
+    for (id, names) in &looked_at {
+        for name in names {
+            *files_of_name.entry((packages.of(*id), *name)).or_default() += 1;
+        }
+    }
     let mut wanted = Vec::new();
-    for (id, text) in found {
-        match text {
-            None => rest.push(id),
-            Some(text) => {
-                wanted.push(id);
-                keep(sources, id, text, problems);
-            }
+    for (id, names) in looked_at {
+        let package = packages.of(id);
+        let tells = |name: &usize| searches[&package].tells(*name, files_of_name[&(package, *name)]);
+        if names.iter().any(tells) {
+            wanted.push(id);
+            keep(sources, id, read_text(sources.absolute(id)), problems);
+        } else {
+            rest.push(id);
         }
     }
     wanted

@@ -20,6 +20,7 @@ use evaluate::Evaluator;
 use program::Program;
 
 pub use evaluate::Texts;
+pub use order::acts_on_store;
 pub use program::SourceUnit;
 
 /// A package of the run, as its manifest tells.

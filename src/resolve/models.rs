@@ -226,18 +226,11 @@ impl Models {
         exact.or_else(|| candidates.iter().find(|method| method.args.is_none()))
     }
 
-    /// Whether a method of this name may act on a store.
-    pub fn may_be_operation(&self, method: &str, args: usize, imports_client: bool) -> bool {
-        self.statements.contains_key(method)
-            || self.method(method, args).is_some_and(|model| model.distinct || imports_client)
-    }
-
-    /// Whether a path makes a command, a script or a query, or reads a clock.
-    pub fn may_start_operation(&self, path: &[String]) -> bool {
+    /// Whether a path makes a command, a script or a pipeline.
+    pub fn makes_command(&self, path: &[String]) -> bool {
         let name = path.last().map_or("", String::as_str);
-        matches!(name, "cmd" | "pipe" | "now" | "now_utc" | "now_local")
+        matches!(name, "cmd" | "pipe")
             || path.iter().any(|segment| segment == "Script" || segment == "Cmd")
-            || self.queries.contains_key(name)
             || path.len() > 1 && self.is_connection(&path[path.len() - 2])
     }
 

@@ -1,17 +1,17 @@
 //! The order of evaluation: callees before callers, by the names that bodies mention. Iterative, so that a
 //! chain of ten thousand functions costs no stack.
 
-use crate::facts::rust::ExprKind;
+use crate::facts::rust::{Expr, ExprKind, Function, RustFile};
 use crate::facts::walk::each_expr;
 
 use super::models::Models;
 use super::program::{FunctionEntry, Program};
 
 /// More namesakes than this say nothing about who is called.
-const MAX_NAMESAKES: usize = 12;
+const MAX_NAMESAKES: usize = 6;
 
 /// How many calls below a function of interest its helpers are followed.
-const HELPER_DEPTH: usize = 6;
+const HELPER_DEPTH: usize = 4;
 
 /// The functions that have to do with stores, each behind the functions it may call, as far as that has
 /// no cycles.
@@ -47,43 +47,84 @@ pub fn callees_first(program: &Program<'_>, models: &Models) -> Vec<usize> {
 #[derive(Default)]
 struct Mentions {
     callees: Vec<usize>,
-    /// Something that may be an operation on a store, or a reading of a clock.
-    operation: bool,
+    /// Something that may be an operation on a key-value store.
+    lock: bool,
+    /// Something that may run SQL.
+    statement: bool,
 }
 
-/// Functions that may act on a store, the other functions of their files (constructors, deadlines), all
-/// their callers, and the helpers of all these.
+/// Functions that may act on a key-value store, the other functions of their files (constructors,
+/// deadlines), all their callers, functions that run SQL, and the helpers of all these.
 fn of_interest(program: &Program<'_>, bodies: &[Mentions]) -> Vec<bool> {
-    let mut wanted = vec![false; bodies.len()];
     let mut units = vec![false; program.units.len()];
     for (function, mentions) in bodies.iter().enumerate() {
-        units[program.functions[function].unit] |= mentions.operation;
+        units[program.functions[function].unit] |= mentions.lock;
     }
+    let mut wanted = with_callers(bodies);
+    for (function, wanted) in wanted.iter_mut().enumerate() {
+        *wanted |= units[program.functions[function].unit];
+    }
+    add_helpers(bodies, &mut wanted, HELPER_DEPTH);
+    for (function, mentions) in bodies.iter().enumerate() {
+        wanted[function] |= mentions.statement;
+    }
+    add_helpers(bodies, &mut wanted, 1);
+    wanted
+}
+
+/// The functions that act on locks, and everything that leads to them.
+fn with_callers(bodies: &[Mentions]) -> Vec<bool> {
     let mut callers: Vec<Vec<usize>> = vec![Vec::new(); bodies.len()];
-    let mut waiting = Vec::new();
     for (function, mentions) in bodies.iter().enumerate() {
         mentions.callees.iter().for_each(|&callee| callers[callee].push(function));
-        wanted[function] = units[program.functions[function].unit];
-        if mentions.operation {
-            waiting.push(function);
-        }
     }
-    let mut climbed = vec![false; bodies.len()];
+    let mut reached = vec![false; bodies.len()];
+    let mut waiting: Vec<usize> = (0..bodies.len()).filter(|&function| bodies[function].lock).collect();
     while let Some(function) = waiting.pop() {
-        if std::mem::replace(&mut climbed[function], true) {
-            continue;
+        if !std::mem::replace(&mut reached[function], true) {
+            waiting.extend(callers[function].iter().copied().filter(|&caller| !reached[caller]));
         }
-        wanted[function] = true;
-        waiting.extend(callers[function].iter().copied().filter(|&caller| !climbed[caller]));
     }
+    reached
+}
+
+/// Adds what the wanted functions call, so many calls deep.
+fn add_helpers(bodies: &[Mentions], wanted: &mut [bool], depth: usize) {
     let mut level: Vec<usize> = (0..bodies.len()).filter(|&function| wanted[function]).collect();
-    for _ in 0..HELPER_DEPTH {
+    for _ in 0..depth {
         let callees = level.iter().flat_map(|&function| bodies[function].callees.iter().copied());
-        let fresh: Vec<usize> =
-            callees.filter(|&callee| !std::mem::replace(&mut wanted[callee], true)).collect();
-        level = fresh;
+        level = callees.filter(|&callee| !std::mem::replace(&mut wanted[callee], true)).collect();
     }
-    wanted
+}
+
+/// Whether a function may itself act on a key-value store.
+pub fn acts_on_store(facts: &RustFile, function: &Function) -> bool {
+    let models = Models::built_in();
+    let imports_client = facts.uses.iter().any(|import| models.is_client_path(&import.path));
+    let mut acts = false;
+    if let Some(body) = &function.body {
+        each_expr(body, &mut |expr| acts |= may_lock(expr, models, imports_client));
+    }
+    acts
+}
+
+fn may_lock(expr: &Expr, models: &Models, imports_client: bool) -> bool {
+    match &expr.kind {
+        ExprKind::Path(path) => models.makes_command(path),
+        ExprKind::MethodCall { method, args, .. } => {
+            models.method(method, args.len()).is_some_and(|model| model.distinct || imports_client)
+        }
+        _ => false,
+    }
+}
+
+fn may_run_sql(expr: &Expr, models: &Models) -> bool {
+    match &expr.kind {
+        ExprKind::Path(path) => path.last().is_some_and(|name| models.query(name).is_some()),
+        ExprKind::MethodCall { method, .. } => models.statement(method).is_some(),
+        ExprKind::Macro(call) => call.path.last().is_some_and(|name| models.query(name).is_some()),
+        _ => false,
+    }
 }
 
 impl Mentions {
@@ -93,20 +134,15 @@ impl Mentions {
         let imports_client =
             program.units[unit].facts.uses.iter().any(|import| models.is_client_path(&import.path));
         let mut names: Vec<&str> = Vec::new();
-        let mut operation = false;
-        each_expr(body, &mut |expr| match &expr.kind {
-            ExprKind::Path(path) => {
-                names.extend(path.last().map(String::as_str));
-                operation |= models.may_start_operation(path);
+        let mut found = Self::default();
+        each_expr(body, &mut |expr| {
+            found.lock |= may_lock(expr, models, imports_client);
+            found.statement |= may_run_sql(expr, models);
+            match &expr.kind {
+                ExprKind::Path(path) => names.extend(path.last().map(String::as_str)),
+                ExprKind::MethodCall { method, .. } => names.push(method.as_str()),
+                _ => {}
             }
-            ExprKind::MethodCall { method, args, .. } => {
-                names.push(method.as_str());
-                operation |= models.may_be_operation(method, args.len(), imports_client);
-            }
-            ExprKind::Macro(call) => {
-                operation |= call.path.last().is_some_and(|name| models.query(name).is_some())
-            }
-            _ => {}
         });
         names.sort_unstable();
         names.dedup();
@@ -117,6 +153,6 @@ impl Mentions {
             .flatten()
             .collect();
         callees.sort_unstable();
-        Self { callees, operation }
+        Self { callees, ..found }
     }
 }
