@@ -14,10 +14,10 @@ use crate::resolve::acts_on_store;
 use crate::sources::Interest;
 
 /// A name that more files than this define could mean any of them.
-const MOST_DEFINITIONS: usize = 3;
+const MOST_DEFINITIONS: usize = 2;
 
 /// A name that more files than this call is no name of a lock's.
-const MOST_CALLERS: usize = 12;
+const MOST_CALLERS: usize = 6;
 
 /// Shorter names are everybody's.
 const SHORTEST: usize = 4;
@@ -125,7 +125,7 @@ const EVERYBODY: &[&str] = &[
 ];
 
 /// Words in names of helpers that look at what a statement has done.
-const ROW_HELPERS: &[&str] = &["row", "affected", "ensure", "expect", "sql", "query", "check"];
+const ROW_HELPERS: &[&str] = &["rows", "affected"];
 
 /// What the files of each package ask for and offer.
 #[derive(Default)]

@@ -17,7 +17,7 @@ use crate::suppression;
 type Text = Result<String, ReadError>;
 
 /// How many times the files parsed so far may ask for others.
-const ROUNDS: usize = 4;
+const ROUNDS: usize = 3;
 
 /// What the files of a run hold.
 pub(super) struct Loaded {

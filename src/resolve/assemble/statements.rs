@@ -1,6 +1,6 @@
 //! SQL statements of Rust code with their surroundings: text, executor, transaction, use of the count.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::facts::sql::{Dialect, SourceKind, StatementKind};
 use crate::facts::{FileId, Location, TextMap};
@@ -18,15 +18,21 @@ pub fn statements(evaluator: &Evaluator<'_>, order: &[usize], packages: &[Packag
     let mut sites: BTreeMap<(Location, usize), SqlSite> = BTreeMap::new();
     let mut functions = order.to_vec();
     functions.sort_unstable();
+    let mut texts = BTreeSet::new();
     for function in functions {
         let Some(trace) = evaluator.trace(function) else { continue };
         let mut sessions = BTreeMap::new();
         for operation in &trace.operations {
             let Action::Sql(call) = &operation.action else { continue };
+            // A statement seen from a caller of the function that runs it adds nothing, unless that function
+            // got its text from the caller.
+            let is_seen = written_at(&call.text).is_some_and(|place| !texts.insert(place));
+            if is_seen && !operation.via.is_empty() {
+                continue;
+            }
             let run = Run { evaluator, function, trace: &trace, operation, call, packages };
             for site in run.sites(&mut sessions) {
                 let number = usize::from(site.statement.span.start != 0);
-                // A statement seen from a caller of the function that runs it adds nothing.
                 let key = (site.location(), number);
                 if operation.via.is_empty() {
                     sites.insert(key, site);
@@ -162,6 +168,15 @@ fn note(scope: &mut TransactionScope, statement: &StatementKind, text: &str) {
         let lower = text.to_ascii_lowercase();
         scope.advisory_lock |= lower.contains("advisory_lock") || lower.contains("get_lock(");
     }
+}
+
+/// Where a text begins.
+fn written_at(text: &Value) -> Option<(FileId, u32)> {
+    let Form::Text(pieces) = &text.form else { return None };
+    pieces.iter().find_map(|piece| match piece {
+        Piece::Text { written: Some(written), .. } => Some((written.file, written.map.source_offset(0))),
+        _ => None,
+    })
 }
 
 /// A text put together, and where its parts were written.

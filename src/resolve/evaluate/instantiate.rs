@@ -1,8 +1,8 @@
 //! Calls of the workspace's own functions: the callee's trace, seen from the caller with the arguments in
 //! the place of the parameters.
 
-use std::cell::Cell;
-use std::collections::BTreeSet;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use crate::facts::Span;
@@ -38,6 +38,8 @@ struct Arguments<'v> {
     self_index: usize,
     /// How many more values may be rewritten: shared parts of a value are rewritten wherever they occur.
     budget: Cell<usize>,
+    /// Guards that were rewritten before, by where they stand in the callee's trace.
+    known_guards: RefCell<HashMap<*const GuardList, Rc<GuardList>>>,
 }
 
 impl Frame<'_, '_> {
@@ -70,6 +72,7 @@ impl Frame<'_, '_> {
             pipelines: self.trace.pipelines.len(),
             self_index: facts.params.len(),
             budget: Cell::new(MAX_REWRITES),
+            known_guards: RefCell::default(),
         };
         self.carry_operations(span, &trace, &arguments);
         self.carry_clock_uses(&trace, &arguments);
@@ -171,7 +174,13 @@ impl Frame<'_, '_> {
 
 impl Arguments<'_> {
     /// The callee's guards inside the caller's; far-away ones of long lists say little and are let go.
-    fn guards(&self, inner: &GuardList, outer: &Rc<GuardList>) -> Rc<GuardList> {
+    fn guards(&self, inner: &Rc<GuardList>, outer: &Rc<GuardList>) -> Rc<GuardList> {
+        let mut known = self.known_guards.borrow_mut();
+        // Operations behind one another share their guards.
+        known.entry(Rc::as_ptr(inner)).or_insert_with(|| self.rewritten_guards(inner, outer)).clone()
+    }
+
+    fn rewritten_guards(&self, inner: &GuardList, outer: &Rc<GuardList>) -> Rc<GuardList> {
         let own: Vec<(Value, bool)> = inner
             .iter()
             .take(MAX_GUARDS)
@@ -194,6 +203,12 @@ impl Arguments<'_> {
                 args: self.values(&call.args),
                 is_function: call.is_function,
             })),
+            // A statement whose text is known is judged where it is written.
+            Action::Sql(call)
+                if matches!(call.text.form, Form::Text(_)) && call.text.flows.params.is_empty() =>
+            {
+                Action::Sql(call.clone())
+            }
             Action::Sql(call) => Action::Sql(Rc::new(SqlCall {
                 text: self.value(&call.text, 0),
                 binds: self.values(&call.binds),
