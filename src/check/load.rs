@@ -27,10 +27,11 @@ pub(super) struct Loaded {
     pub(super) problems: Vec<InputProblem>,
 }
 
-/// Reads and parses the files of a run; texts that are worth keeping are kept in `sources`.
-pub(super) fn load(sources: &mut Sources) -> Loaded {
+/// Reads and parses the files of a run; texts that are worth keeping are kept in `sources`. Rust code of
+/// tests, benches and examples is left alone unless `tests` asks for it.
+pub(super) fn load(sources: &mut Sources, tests: bool) -> Loaded {
     let mut problems = Vec::new();
-    let reading = read_all(sources, &mut problems);
+    let reading = read_all(sources, tests, &mut problems);
     let (packages, broken) = read_packages(sources);
     problems.extend(broken);
     let mut parsed = parse_all(sources, &reading.wanted, &mut problems);
@@ -67,10 +68,11 @@ struct Reading {
 }
 
 /// Reads every file.
-fn read_all(sources: &mut Sources, problems: &mut Vec<InputProblem>) -> Reading {
+fn read_all(sources: &mut Sources, tests: bool, problems: &mut Vec<InputProblem>) -> Reading {
     let files: Vec<(FileId, FileKind)> = sources
         .files()
         .filter(|(_, file)| file.kind != FileKind::Folder)
+        .filter(|(_, file)| tests || !file.is_test || file.kind != FileKind::Rust)
         .map(|(id, file)| (id, file.kind))
         .collect();
     let read: Vec<(FileId, FileKind, Option<Interest>, Option<Text>)> = files
