@@ -70,7 +70,7 @@ pub(crate) fn check(folder: &Path, limit: Duration) -> Result<Vec<Finding>, Fail
     let scratch = tempfile::tempdir()?;
     let (out, err) = (scratch.path().join("out"), scratch.path().join("err"));
     let mut child = Command::new(env!("CARGO_BIN_EXE_leaselint"))
-        .args(["check", "--format", "json", "--no-cache", "."])
+        .args(["check", "--format", "json", "."])
         .current_dir(folder)
         .stdin(Stdio::null())
         .stdout(File::create(&out)?)
