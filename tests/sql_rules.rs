@@ -42,6 +42,7 @@ impl Case<'_> {
             is_test: false,
             function: None,
             package: None,
+            compared_reads: Vec::new(),
             binds: Vec::new(),
         };
         change(&mut site);

@@ -180,7 +180,8 @@ impl Names {
             }
         }
         // A script in a constant acts where the constant is used.
-        let scripts = facts.constants.iter().filter(|constant| !constant.is_test && may_hold_script(constant));
+        let scripts =
+            facts.constants.iter().filter(|constant| !constant.is_test && may_hold_script(constant));
         self.acting.extend(scripts.map(|constant| constant.name.clone()));
         for definition in &facts.types {
             if let TypeKind::Struct { fields } = &definition.kind {
