@@ -15,8 +15,6 @@ pub struct RustFile {
     pub functions: Vec<Function>,
     pub constants: Vec<Constant>,
     pub types: Vec<TypeDefinition>,
-    /// Macros called where items stand, such as `diesel::table!`.
-    pub item_macros: Vec<ItemMacro>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,13 +33,6 @@ pub struct ModuleDeclaration {
     /// `#[path = "…"]`.
     pub path: Option<String>,
     pub is_test: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ItemMacro {
-    pub path: Vec<String>,
-    pub text: String,
-    pub span: Span,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

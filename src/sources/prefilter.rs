@@ -81,7 +81,29 @@ const STATEMENTS: &[&str] = &[
 const SIGNALS: &[&str] =
     &["SIGTERM", "SignalKind", "signal_hook", "ctrlc::", "ctrl_c(", "elegant_departure", "scuffle_signal"];
 
-/// What the first needle in the text says of it; a lock anywhere says more than a statement.
+/// Words of columns and clauses without which no statement is about a lease, a claim or a version.
+const SUBJECTS: &[&str] = &[
+    "fenc",
+    "lease",
+    "lock",
+    "LOCK",
+    "claim",
+    "owner",
+    "holder",
+    "version",
+    "epoch",
+    "generation",
+    "heartbeat",
+    "attempt",
+    "FOR UPDATE",
+    "for update",
+    "worker",
+    "picked",
+    "token",
+    ".sql\"",
+];
+
+/// What the needles in the text say of it; a lock anywhere says more than a statement.
 pub fn interest(text: &str) -> Option<Interest> {
     let mut found = None;
     for hit in MATCHER.find_iter(text) {
@@ -91,7 +113,7 @@ pub fn interest(text: &str) -> Option<Interest> {
         }
         found = found.min(Some(interest)).or(Some(interest));
     }
-    found
+    found.filter(|interest| *interest != Interest::Statement || SUBJECT.is_match(text))
 }
 
 fn interest_of(needle: usize) -> Interest {
@@ -103,6 +125,13 @@ fn interest_of(needle: usize) -> Interest {
         Interest::Signal
     }
 }
+
+static SUBJECT: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    AhoCorasick::builder()
+        .match_kind(MatchKind::LeftmostFirst)
+        .build(SUBJECTS)
+        .expect("a few short needles are within the limits of the automaton")
+});
 
 /// The SIMD search behind it needs `LeftmostFirst`.
 static MATCHER: LazyLock<AhoCorasick> = LazyLock::new(|| {
@@ -130,7 +159,7 @@ mod tests {
         }
         for text in [
             "sqlx::query!(\"select pg_try_advisory_lock($1)\")",
-            "sqlx::query(\"update jobs set done = true where id = $1\")",
+            "sqlx::query(\"update jobs set done = true where id = $1 and owner = $2\")",
             "signal(SignalKind::terminate()); sqlx::query_file!(\"done.sql\")",
         ] {
             assert_eq!(interest(text), Some(Interest::Statement), "{text}");

@@ -1,11 +1,9 @@
 //! Items: functions with their surroundings, constants, types, `use` and `mod` declarations.
 
-use syn::spanned::Spanned as _;
-
 use crate::facts::Span;
 use crate::facts::rust::{
-    Constant, Field, Function, Generic, ItemMacro, ModuleDeclaration, Param, RustFile, Type, TypeDefinition,
-    TypeForm, TypeKind, Use,
+    Constant, Field, Function, Generic, ModuleDeclaration, Param, RustFile, Type, TypeDefinition, TypeForm,
+    TypeKind, Use,
 };
 
 use super::{Source, expr, pattern, types};
@@ -284,10 +282,6 @@ impl<'a> Items<'a> {
         if path.last().is_some_and(|name| name == "macro_rules") {
             return;
         }
-        let span =
-            self.source.span(call.mac.path.span()).to(self.source.span(call.mac.delimiter.span().close()));
-        let text = call.mac.tokens.to_string();
-        self.facts.item_macros.push(ItemMacro { path, text, span });
         for item in super::macros::items_inside(&call.mac) {
             self.item(&item);
         }
