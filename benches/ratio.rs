@@ -188,10 +188,12 @@ mod unix {
 
     fn size(tree: &Path) -> Result<(usize, u64), Failure> {
         let (mut files, mut bytes) = (0, 0);
-        for entry in walkdir::WalkDir::new(tree) {
+        for entry in ignore::WalkBuilder::new(tree).standard_filters(false).build() {
             let entry = entry?;
             let extension = entry.path().extension().and_then(OsStr::to_str);
-            if matches!(extension, Some("rs" | "sql" | "lua")) && entry.file_type().is_file() {
+            if matches!(extension, Some("rs" | "sql" | "lua"))
+                && entry.file_type().is_some_and(|t| t.is_file())
+            {
                 files += 1;
                 bytes += entry.metadata()?.len();
             }

@@ -108,7 +108,8 @@ fn run(options: &Options) -> Result<(Report, Sources), CheckError> {
         .map(|path| format!("{} is skipped: not a Rust, SQL or Lua file", path.display()))
         .collect();
     let (mut sources, mut problems) = Sources::new(found, &options.working_directory);
-    let load::Loaded { packages, parsed, problems: unreadable } = pool.install(|| load::load(&mut sources, options.tests));
+    let load::Loaded { packages, parsed, problems: unreadable } =
+        pool.install(|| load::load(&mut sources, options.tests));
     problems.extend(unreadable);
 
     let asked: Vec<PathBuf> = options.paths.iter().map(|path| options.working_directory.join(path)).collect();

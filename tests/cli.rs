@@ -1,5 +1,7 @@
 //! The command line as a user meets it: commands, flags, streams and exit codes.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
+
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use crate::facts::file::{FileFacts, ParsedFile};
-use crate::facts::rust::{ExprKind, Function, RustFile, Type, TypeKind};
+use crate::facts::rust::{Constant, ExprKind, Function, RustFile, Type, TypeKind};
 use crate::facts::walk::each_expr;
 use crate::resolve::acts_on_store;
 use crate::sources::Interest;
@@ -179,6 +179,10 @@ impl Names {
                 self.acting.insert(function.name.clone());
             }
         }
+        // A script in a constant acts where the constant is used.
+        let scripts =
+            facts.constants.iter().filter(|constant| !constant.is_test && may_hold_script(constant));
+        self.acting.extend(scripts.map(|constant| constant.name.clone()));
         for definition in &facts.types {
             if let TypeKind::Struct { fields } = &definition.kind {
                 fields.iter().for_each(|field| self.use_type(&field.ty));
@@ -237,8 +241,10 @@ impl Names {
         }
         let definitions = names.last().map_or(0, |last| last + 1);
         for (number, name) in self.acting.iter().filter(|name| is_telling(name)).enumerate() {
-            needles.push(format!("{name}("));
-            names.push(definitions + number);
+            let is_constant = name.starts_with(char::is_uppercase);
+            let behind: &[char] = if is_constant { &['.', ')', ','] } else { &['('] };
+            needles.extend(behind.iter().map(|behind| format!("{name}{behind}")));
+            names.extend(behind.iter().map(|_| definitions + number));
         }
         if needles.is_empty() {
             return None;
@@ -266,6 +272,11 @@ impl Search {
     pub(super) fn tells(&self, name: usize, files: usize) -> bool {
         files <= if name < self.definitions { MOST_DEFINITIONS } else { MOST_CALLERS }
     }
+}
+
+fn may_hold_script(constant: &Constant) -> bool {
+    const HOLDERS: &[&str] = &["str", "String", "Script", "LazyLock", "Lazy", "OnceLock"];
+    constant.ty.as_ref().is_none_or(|ty| HOLDERS.contains(&ty.name()))
 }
 
 /// The names of functions, methods, constants and types in a body.

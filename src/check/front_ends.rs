@@ -8,8 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::facts::file::FileFacts;
 use crate::facts::sql::Dialect;
-use crate::facts::{FileId, Span};
-use crate::locks::InputProblem;
+use crate::facts::{FileId, InputProblem, Span};
 use crate::sources::{DEPTH_LIMIT, FileKind, too_deep_at};
 use crate::{lua, rust, sql};
 

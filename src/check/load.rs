@@ -8,8 +8,7 @@ use rayon::prelude::*;
 use super::demand::Demand;
 use super::front_ends;
 use crate::facts::file::{FileFacts, ParsedFile};
-use crate::facts::{FileId, Span};
-use crate::locks::InputProblem;
+use crate::facts::{FileId, InputProblem, Span};
 use crate::sources::{FileKind, Interest, Packages, ReadError, Sources, interest, read_packages, read_text};
 use crate::suppression;
 

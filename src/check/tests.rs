@@ -78,22 +78,24 @@ fn suppressed_findings_are_counted_and_slips_are_told() {
 }
 
 #[test]
-fn one_hit_makes_the_whole_package_worth_parsing() {
+fn a_file_is_parsed_for_its_operations_or_because_a_parsed_one_needs_it() {
     let tree = tree(&[
         ("a/Cargo.toml", b"[package]\nname = \"a\"\n"),
-        ("a/src/lib.rs", b"mod lock; mod other;"),
-        ("a/src/lock.rs", b"fn f() { con.set_nx(key, owner); }"),
+        ("a/src/lib.rs", b"mod keys; mod lock; mod other;"),
+        ("a/src/keys.rs", b"pub fn turnstile_key() -> String { String::new() }"),
+        ("a/src/lock.rs", b"use redis::Commands; fn f() { con.set_nx(turnstile_key(), owner); }"),
         ("a/src/other.rs", b"fn g() {}"),
         ("b/Cargo.toml", b"[package]\nname = \"b\"\n"),
-        ("b/src/lib.rs", b"fn h() {}"),
+        ("b/src/keys.rs", b"pub fn turnstile_key() -> String { String::new() }"),
     ]);
     let (report, sources) = check(&options(tree.path(), &["."])).unwrap();
-    assert_eq!((report.summary.files, report.summary.parsed), (4, 3));
+    assert_eq!((report.summary.files, report.summary.parsed), (5, 2));
     let kept = |path: &str| {
         let (id, _) = sources.files().find(|(_, file)| file.path() == path).unwrap();
         sources.text(id).is_some()
     };
-    assert!(kept("a/src/other.rs") && !kept("b/src/lib.rs"));
+    assert!(kept("a/src/lock.rs") && kept("a/src/keys.rs"));
+    assert!(!kept("a/src/other.rs") && !kept("b/src/keys.rs"));
 }
 
 #[test]

@@ -7,10 +7,12 @@ pub mod file;
 pub mod lines;
 pub mod lua;
 pub mod migration;
+pub mod problem;
 pub mod rust;
 pub mod span;
 pub mod sql;
 pub mod suppression;
 pub mod walk;
 
+pub use problem::InputProblem;
 pub use span::{FileId, Location, Span, TextMap};

@@ -18,7 +18,7 @@ pub mod vocabulary;
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
-use crate::facts::{FileId, Location, Span};
+use crate::facts::{InputProblem, Location};
 
 pub use binary::{Binary, LeaseUse, SigtermHandling};
 pub use clock::{ClockFlow, ClockFlowKind};
@@ -86,23 +86,5 @@ impl Inventory {
         deletes.sort_by_key(|(_, d)| (d.location, d.checks.is_empty()));
         deletes.dedup_by_key(|(_, d)| d.location);
         deletes
-    }
-}
-
-/// A file, or a part of one, that could not be read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InputProblem {
-    pub file: FileId,
-    /// Where the trouble is; the start of the file when that is not known.
-    pub span: Span,
-    /// What is wrong, lower case, no full stop.
-    pub message: String,
-    /// What to do about it.
-    pub help: String,
-}
-
-impl InputProblem {
-    pub fn location(&self) -> Location {
-        Location { file: self.file, span: self.span }
     }
 }

@@ -78,6 +78,15 @@ fn reply_equals(reply: &Reply, other: &Value, span: Span) -> Condition {
             }
             Condition::proves(yes, Vec::new())
         }
+        // The owner stands in another record, such as the job that the lock belongs to.
+        Value::Reply(record) if record.stored != reply.stored => {
+            let mut yes = reply.present.clone();
+            for key in [&reply.stored, &record.stored].into_iter().flatten() {
+                let guard = OwnerGuard { key: key.clone(), against: Operand::Unknown, span };
+                yes.push(Fact::Mine(guard));
+            }
+            Condition::proves(yes, Vec::new())
+        }
         _ => Condition::OPEN,
     }
 }

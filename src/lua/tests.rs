@@ -90,6 +90,10 @@ scripts! {
     either_test_opens:
         "if redis.call('GET', KEYS[1]) == ARGV[1] or ARGV[2] == 'force' then redis.call('DEL', KEYS[1]) end"
         => "GET K1 -; DEL K1 -";
+    the_owner_stands_in_another_record:
+        "local record = cjson.decode(redis.call('HGET', KEYS[2], ARGV[1]))
+         if redis.call('GET', KEYS[1]) == record['id'] then redis.call('DEL', KEYS[1]) end"
+        => "HGET K2 -; GET K1 -; DEL K1 =?";
     both_tests_needed:
         "local v = redis.call('GET', KEYS[1])
          if v and v == ARGV[1] and ARGV[2] ~= '0' then redis.call('DEL', KEYS[1]) end"

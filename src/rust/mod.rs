@@ -6,8 +6,6 @@
 mod literal;
 mod lower;
 
-use proc_macro2::LexError;
-
 use crate::facts::Span;
 use crate::facts::rust::RustFile;
 
@@ -31,7 +29,7 @@ pub fn parse(text: &str) -> Result<RustFile, ParseError> {
         Ok(file) => Ok(lower::file(&file, code, skipped as u32)),
         Err(error) => {
             let span = lower::span_of(error.span(), skipped as u32);
-            Err(ParseError { span: within(span, text), message: error.to_string() })
+            Err(ParseError { span: within(span, text), message: reason(&error) })
         }
     };
     // The parser keeps every text it has seen until told otherwise; positions are taken out by now.
@@ -53,7 +51,12 @@ fn within(span: Span, text: &str) -> Span {
     Span::new(span.start.min(end), span.end.min(end))
 }
 
-/// Whether the text can at least be cut into tokens.
-pub fn lexes(text: &str) -> Result<(), LexError> {
-    text.parse::<proc_macro2::TokenStream>().map(|_| ())
+/// What the parser says, in words that tell more than its own where it cannot even find the tokens.
+fn reason(error: &syn::Error) -> String {
+    let said = error.to_string();
+    if said.contains("token stream") {
+        return "not valid Rust: a quote or a bracket has no partner, or a character is none of Rust's"
+            .to_owned();
+    }
+    format!("not valid Rust: {said}")
 }

@@ -25,8 +25,7 @@ pub use prefilter::{Interest, interest};
 pub use read::{ReadError, SIZE_LIMIT, read_text};
 
 use crate::facts::lines::{LineIndex, Position};
-use crate::facts::{FileId, Span};
-use crate::locks::InputProblem;
+use crate::facts::{FileId, InputProblem, Span};
 
 /// What a file is to the analysis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

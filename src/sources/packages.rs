@@ -8,8 +8,7 @@ use std::path::Path;
 use super::manifest::{Binary, Dependency, Manifest, ManifestError, ReadManifest, parse};
 use super::surroundings::is_workspace;
 use super::{FileKind, Sources};
-use crate::facts::{FileId, Span};
-use crate::locks::InputProblem;
+use crate::facts::{FileId, InputProblem, Span};
 
 /// The packages of a run.
 #[derive(Debug, Default)]

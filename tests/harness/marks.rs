@@ -7,6 +7,7 @@
 use std::fs;
 use std::path::Path;
 
+use ignore::WalkBuilder;
 use libtest_mimic::Trial;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +29,7 @@ impl Mark {
 /// All marks in the files of a folder, in the order of their places.
 pub(crate) fn of_folder(folder: &Path) -> Result<Vec<Mark>, String> {
     let mut out = Vec::new();
-    for entry in walkdir::WalkDir::new(folder).sort_by_file_name() {
+    for entry in WalkBuilder::new(folder).standard_filters(false).sort_by_file_name(Ord::cmp).build() {
         let entry = entry.map_err(|error| error.to_string())?;
         let path = entry.path();
         if !path.extension().is_some_and(|ext| ext == "rs" || ext == "sql" || ext == "lua") {

@@ -12,6 +12,7 @@ pub(crate) fn site(sql: &str, dialect: Dialect) -> SqlSite {
     let mut text = crate::sql::parse(sql, dialect);
     assert_eq!(text.statements.len(), 1, "{sql}");
     SqlSite {
+        compared_reads: Vec::new(),
         statement: text.statements.remove(0),
         dialect,
         source: StatementText { file: FileId(1), map: TextMap::verbatim(0) },

@@ -323,12 +323,15 @@ fn operand(operand_fact: &Operand, call: &ScriptCall) -> Value {
     }
 }
 
-fn written_at(source: &Value) -> Option<(FileId, TextMap)> {
+fn written_at(source: &Value) -> Option<Place> {
     match source.pieces().first() {
         Some(Piece::Text { written: Some(written), .. }) => Some((written.file, written.map.clone())),
         _ => None,
     }
 }
+
+/// Where the text of a script stands.
+type Place = (FileId, TextMap);
 
 /// Scripts by their text, parsed once; functions of libraries by name.
 struct Scripts {
@@ -348,7 +351,7 @@ impl Scripts {
     }
 
     /// The scripts of a call, and where their text stands.
-    fn of(&mut self, call: &ScriptCall) -> Option<(Rc<Vec<Script>>, Option<(FileId, TextMap)>)> {
+    fn of(&mut self, call: &ScriptCall) -> Option<(Rc<Vec<Script>>, Option<Place>)> {
         if call.is_function {
             let (file, scripts) = self.functions.get(&call.source.as_text()?)?.clone();
             return Some((scripts, Some((file, TextMap::verbatim(0)))));

@@ -1,4 +1,4 @@
-//! Expressions.
+//! Expressions of SQL: operands, comparisons and their combination, with places in the written text.
 
 use sqlparser::ast::{self, BinaryOperator as Op, Value};
 
