@@ -91,6 +91,9 @@ impl Tables {
         for site in &sites {
             evidence::claims(&mut tables, site);
         }
+        for site in &sites {
+            evidence::starts(&mut tables, site);
+        }
         for profile in tables.profiles.values_mut() {
             evidence::conclude(profile);
         }

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use super::alternatives::common_statement;
 use crate::facts::rust::{Expr, Param, Type};
 use crate::facts::{FileId, Location, TextMap};
 
@@ -352,6 +353,7 @@ impl Value {
 
     /// One of two values that the text cannot tell apart.
     pub fn either(left: &Value, right: &Value) -> Value {
+        let either_type = || left.ty.clone().or_else(|| right.ty.clone());
         match (&left.form, &right.form) {
             (Form::Unknown, _) if left.flows == Flows::default() => right.clone(),
             (_, Form::Unknown) if right.flows == Flows::default() => left.clone(),
@@ -362,8 +364,11 @@ impl Value {
                 left.clone().with_flows(&right.flows)
             }
             (Form::Text(a), Form::Text(b)) if same_pieces(a, b) => left.clone(),
+            (Form::Text(a), Form::Text(b)) => common_statement(a, b)
+                .unwrap_or_else(|| Value::made_of([left, right]))
+                .with_type(either_type()),
             (Form::Reply(a, layer), Form::Reply(b, _)) if a == b => Value::new(Form::Reply(*a, *layer)),
-            _ => Value::made_of([left, right]).with_type(left.ty.clone().or_else(|| right.ty.clone())),
+            _ => Value::made_of([left, right]).with_type(either_type()),
         }
     }
 }

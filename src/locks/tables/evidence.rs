@@ -300,6 +300,22 @@ fn take_back(profile: &mut TableProfile, site: &SqlSite, write: &Write) {
     }
 }
 
+/// `SET state = 'running' WHERE id = $1`, where a reaper takes rows back from that state: the row was
+/// picked by a statement before, and is given to a worker here.
+pub(super) fn starts(tables: &mut Tables, site: &SqlSite) {
+    for nested in writes(&site.statement.kind) {
+        let write = nested.write;
+        let Some(profile) = tables.profile_mut(site, &write.table) else { continue };
+        if write.verb != WriteVerb::Update || !profile.taken_back {
+            continue;
+        }
+        let states = write.assignments.iter().filter(|a| naming::is_state(&a.column));
+        profile.handed_out |= states
+            .filter_map(|a| literal(site, &a.value))
+            .any(|state| contains(&profile.running_states, &state));
+    }
+}
+
 /// The last word, when all statements have been seen.
 pub(super) fn conclude(profile: &mut TableProfile) {
     let strong_deadline = profile.deadlines.iter().any(|d| naming::is_deadline(d));

@@ -2,6 +2,7 @@
 //! wall-clock flows and binaries. Nothing is judged here.
 
 mod binaries;
+mod binds;
 mod clocks;
 mod evidence;
 mod keys;

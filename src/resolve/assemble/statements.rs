@@ -11,7 +11,8 @@ use crate::sql;
 use super::super::Package;
 use super::super::evaluate::Evaluator;
 use super::super::trace::{Action, Operation, SqlCall, Trace};
-use super::super::value::{Form, Piece, Symbol, Value};
+use super::super::value::{Form, Piece, Value};
+use super::binds::bound;
 
 /// The statements that Rust code runs, in the order of the places where they are written.
 pub fn statements(evaluator: &Evaluator<'_>, order: &[usize], packages: &[Package]) -> Vec<SqlSite> {
@@ -102,8 +103,14 @@ impl Run<'_, '_> {
             is_test: program.is_test(self.operation.function) || program.is_test(self.function),
             function: Some(program.qualified_name(self.operation.function)),
             package,
-            binds: self.call.binds.iter().map(bound).collect(),
+            binds: self.binds(),
         }
+    }
+
+    fn binds(&self) -> Vec<BoundValue> {
+        let program = self.evaluator.program;
+        let unit = program.functions[self.operation.function].unit;
+        self.call.binds.iter().map(|value| bound(program, unit, value)).collect()
     }
 
     /// The SELECTs of the statement's table whose reply was found equal to something.
@@ -212,8 +219,10 @@ fn assembled(text: &Value) -> Option<Assembled> {
             Piece::Hole(value) => match &value.form {
                 Form::Int(number) => all.value.push_str(&number.to_string()),
                 _ => {
-                    all.complete &= stands_for_a_value(&all.value);
-                    all.value.push_str("{}");
+                    let is_value = stands_for_a_value(&all.value);
+                    all.complete &= is_value;
+                    // More conditions, or none: without them the statement can be read.
+                    all.value.push_str(if is_value || needs_more(&all.value) { "{}" } else { " " });
                 }
             },
         }
@@ -255,6 +264,15 @@ fn stands_for_a_value(before: &str) -> bool {
     }
     let word = last.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or("").to_ascii_uppercase();
     BEFORE_VALUES.contains(&word.as_str())
+}
+
+/// Whether a text cannot end here.
+fn needs_more(before: &str) -> bool {
+    let word = before.trim_end().rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or("");
+    before.trim_end().ends_with(|c: char| !c.is_alphanumeric() && !matches!(c, ')' | '\'' | '"' | '`'))
+        || ["WHERE", "AND", "OR", "NOT", "ON", "HAVING", "WITH", "FOR", "WHEN", "THEN", "ELSE"]
+            .iter()
+            .any(|open| word.eq_ignore_ascii_case(open))
 }
 
 fn executor(value: &Value, session: &str) -> Executor {
@@ -308,16 +326,4 @@ fn count_use(operation: &Operation, method: &str) -> CountUse {
     } else {
         CountUse::Ignored
     }
-}
-
-fn bound(value: &Value) -> BoundValue {
-    let name = match &value.form {
-        Form::Symbol(Symbol::Param { name, .. } | Symbol::Local(name) | Symbol::Call(name)) => {
-            Some(name.to_string())
-        }
-        Form::Symbol(Symbol::Field { name, .. }) => Some(name.to_string()),
-        _ => None,
-    };
-    let constant = value.as_text().or_else(|| value.as_int().map(|number| number.to_string()));
-    BoundValue { name, wall_clock: value.flows.wall_clock, constant }
 }

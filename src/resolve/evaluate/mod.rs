@@ -11,6 +11,7 @@ mod command;
 mod control;
 mod expr;
 mod format;
+mod handed_on;
 mod instantiate;
 mod query;
 mod store;

@@ -217,7 +217,7 @@ impl Frame<'_, '_> {
     }
 }
 
-fn is_sql(text: &Value) -> bool {
+pub(super) fn is_sql(text: &Value) -> bool {
     let start: String = text
         .pieces()
         .iter()
