@@ -1,5 +1,6 @@
 //! A conditional write whose outcome nobody looks at: a refused write looks like success.
 
+use crate::facts::sql::{Expr, ExprKind, WriteVerb};
 use crate::finding::{Confidence, Severity};
 use crate::locks::rows::{Protection, Purpose, RowWrite, row_writes};
 use crate::locks::{CountUse, Inventory};
@@ -15,11 +16,29 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
             continue;
         }
         match row.protection(inventory) {
-            Protection::Fenced { token, .. } => report.add(draft(&row, &token.name, Severity::Error)),
-            Protection::Held { column, .. } => report.add(draft(&row, &column, Severity::Warning)),
+            Protection::Fenced { token, .. } if can_refuse(&row, &token.name) => {
+                report.add(draft(&row, &token.name, Severity::Error));
+            }
+            Protection::Held { column, .. } if can_refuse(&row, &column) => {
+                // A holder that withdraws its own row loses nothing when the row is gone already.
+                let withdraws = row.write.verb == WriteVerb::Delete;
+                report.add(draft(&row, &column, if withdraws { Severity::Info } else { Severity::Warning }));
+            }
             _ => {}
         }
     }
+}
+
+/// A column that is compared with what the statement itself looks up picks a row; only a value that the
+/// caller brings along can be stale.
+fn can_refuse(row: &RowWrite<'_>, column: &str) -> bool {
+    let own: Vec<&Expr> = row
+        .compares()
+        .into_iter()
+        .filter(|(name, ..)| name.eq_ignore_ascii_case(column))
+        .map(|(.., other)| other)
+        .collect();
+    own.is_empty() || own.iter().any(|other| !matches!(other.kind, ExprKind::Query(_)))
 }
 
 fn draft(row: &RowWrite<'_>, column: &str, severity: Severity) -> Draft {

@@ -81,28 +81,6 @@ const STATEMENTS: &[&str] = &[
 const SIGNALS: &[&str] =
     &["SIGTERM", "SignalKind", "signal_hook", "ctrlc::", "ctrl_c(", "elegant_departure", "scuffle_signal"];
 
-/// Words of columns and clauses without which no statement is about a lease, a claim or a version.
-const SUBJECTS: &[&str] = &[
-    "fenc",
-    "lease",
-    "lock",
-    "LOCK",
-    "claim",
-    "owner",
-    "holder",
-    "version",
-    "epoch",
-    "generation",
-    "heartbeat",
-    "attempt",
-    "FOR UPDATE",
-    "for update",
-    "worker",
-    "picked",
-    "token",
-    ".sql\"",
-];
-
 /// What the needles in the text say of it; a lock anywhere says more than a statement.
 pub fn interest(text: &str) -> Option<Interest> {
     let mut found = None;
@@ -113,7 +91,7 @@ pub fn interest(text: &str) -> Option<Interest> {
         }
         found = found.min(Some(interest)).or(Some(interest));
     }
-    found.filter(|interest| *interest != Interest::Statement || SUBJECT.is_match(text))
+    found
 }
 
 fn interest_of(needle: usize) -> Interest {
@@ -125,13 +103,6 @@ fn interest_of(needle: usize) -> Interest {
         Interest::Signal
     }
 }
-
-static SUBJECT: LazyLock<AhoCorasick> = LazyLock::new(|| {
-    AhoCorasick::builder()
-        .match_kind(MatchKind::LeftmostFirst)
-        .build(SUBJECTS)
-        .expect("a few short needles are within the limits of the automaton")
-});
 
 /// The SIMD search behind it needs `LeftmostFirst`.
 static MATCHER: LazyLock<AhoCorasick> = LazyLock::new(|| {
