@@ -10,7 +10,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use crate::facts::file::{FileFacts, ParsedFile};
 use crate::facts::rust::{Constant, ExprKind, Function, RustFile, Type, TypeKind};
 use crate::facts::walk::each_expr;
-use crate::resolve::acts_on_store;
+use crate::resolve::{acts_on_store, runs_sql, takes_session};
 use crate::sources::Interest;
 
 /// A name that more files than this define could mean any of them.
@@ -139,6 +139,8 @@ struct Names {
     defined: BTreeSet<String>,
     /// Functions that act on locks, and their callers: whoever calls them holds the locks.
     acting: BTreeSet<String>,
+    /// Functions that run statements on the connection or transaction of their caller.
+    in_session: BTreeSet<String>,
 }
 
 impl Demand {
@@ -155,6 +157,7 @@ impl Demand {
                 Some(Interest::Statement) => names.ask_for_statement(facts),
                 Some(Interest::Signal) | None => names.ask_as_helper(facts),
             }
+            names.follow_sessions(facts);
         }
     }
 
@@ -215,6 +218,16 @@ impl Names {
         }
     }
 
+    /// What a transaction has done before a statement is known to those who hand it over.
+    fn follow_sessions(&mut self, facts: &RustFile) {
+        for function in facts.functions.iter().filter(|function| !function.is_test) {
+            let hands_on = || mentioned(function).iter().any(|name| self.in_session.contains(*name));
+            if takes_session(function) && (runs_sql(function) || hands_on()) {
+                self.in_session.insert(function.name.clone());
+            }
+        }
+    }
+
     fn use_all(&mut self, function: &Function) {
         function.params.iter().for_each(|param| self.use_type(&param.ty));
         function.result.iter().for_each(|result| self.use_type(result));
@@ -240,7 +253,8 @@ impl Names {
             names.extend(forms.iter().map(|_| number));
         }
         let definitions = names.last().map_or(0, |last| last + 1);
-        for (number, name) in self.acting.iter().filter(|name| is_telling(name)).enumerate() {
+        let wanted_callers = self.acting.union(&self.in_session).filter(|name| is_telling(name));
+        for (number, name) in wanted_callers.enumerate() {
             let is_constant = name.starts_with(char::is_uppercase);
             let behind: &[char] = if is_constant { &['.', ')', ','] } else { &['('] };
             needles.extend(behind.iter().map(|behind| format!("{name}{behind}")));

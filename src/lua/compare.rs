@@ -70,8 +70,10 @@ fn reply_equals(reply: &Reply, other: &Value, span: Span) -> Condition {
         }
         Value::Operand(operand) => {
             let mut yes = reply.present.clone();
+            // What the text does not show may well be the owner.
+            let may_identify = identifies(operand) || *operand == Operand::Unknown;
             if let Some(key) = &reply.stored
-                && identifies(operand)
+                && may_identify
                 && operand != key
             {
                 yes.push(Fact::Mine(OwnerGuard { key: key.clone(), against: operand.clone(), span }));

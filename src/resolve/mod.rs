@@ -21,7 +21,7 @@ use evaluate::Evaluator;
 use program::Program;
 
 pub use evaluate::Texts;
-pub use order::acts_on_store;
+pub use order::{acts_on_store, runs_sql, takes_session};
 pub use program::SourceUnit;
 
 /// A package of the run, as its manifest tells.

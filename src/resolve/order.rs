@@ -1,7 +1,7 @@
 //! The order of evaluation: callees before callers, by the names that bodies mention. Iterative, so that a
 //! chain of ten thousand functions costs no stack.
 
-use crate::facts::rust::{Expr, ExprKind, Function, RustFile};
+use crate::facts::rust::{Expr, ExprKind, Function, RustFile, Type};
 use crate::facts::walk::each_expr;
 
 use super::models::Models;
@@ -51,37 +51,47 @@ struct Mentions {
     lock: bool,
     /// Something that may run SQL.
     statement: bool,
+    /// It is handed the connection or transaction that statements run on.
+    takes_session: bool,
 }
 
 /// Functions that may act on a key-value store, the other functions of their files (constructors,
-/// deadlines), all their callers, functions that run SQL, and the helpers of all these.
+/// deadlines), all their callers, functions that run SQL, those who hand them their transaction, and the
+/// helpers of all these.
 fn of_interest(program: &Program<'_>, bodies: &[Mentions]) -> Vec<bool> {
     let mut units = vec![false; program.units.len()];
     for (function, mentions) in bodies.iter().enumerate() {
         units[program.functions[function].unit] |= mentions.lock;
     }
-    let mut wanted = with_callers(bodies);
+    let mut wanted = with_callers(bodies, |mentions| mentions.lock, |_| true);
     for (function, wanted) in wanted.iter_mut().enumerate() {
         *wanted |= units[program.functions[function].unit];
     }
     add_helpers(bodies, &mut wanted, HELPER_DEPTH);
-    for (function, mentions) in bodies.iter().enumerate() {
-        wanted[function] |= mentions.statement;
+    let hand_sessions =
+        with_callers(bodies, |mentions| mentions.statement, |mentions| mentions.takes_session);
+    for (wanted, hands) in wanted.iter_mut().zip(hand_sessions) {
+        *wanted |= hands;
     }
     add_helpers(bodies, &mut wanted, 1);
     wanted
 }
 
-/// The functions that act on locks, and everything that leads to them.
-fn with_callers(bodies: &[Mentions]) -> Vec<bool> {
+/// The functions that `starts` picks, and everything that leads to them through functions that `carries`
+/// picks.
+fn with_callers(
+    bodies: &[Mentions],
+    starts: impl Fn(&Mentions) -> bool,
+    carries: impl Fn(&Mentions) -> bool,
+) -> Vec<bool> {
     let mut callers: Vec<Vec<usize>> = vec![Vec::new(); bodies.len()];
     for (function, mentions) in bodies.iter().enumerate() {
         mentions.callees.iter().for_each(|&callee| callers[callee].push(function));
     }
     let mut reached = vec![false; bodies.len()];
-    let mut waiting: Vec<usize> = (0..bodies.len()).filter(|&function| bodies[function].lock).collect();
+    let mut waiting: Vec<usize> = (0..bodies.len()).filter(|&function| starts(&bodies[function])).collect();
     while let Some(function) = waiting.pop() {
-        if !std::mem::replace(&mut reached[function], true) {
+        if !std::mem::replace(&mut reached[function], true) && carries(&bodies[function]) {
             waiting.extend(callers[function].iter().copied().filter(|&caller| !reached[caller]));
         }
     }
@@ -106,6 +116,28 @@ pub fn acts_on_store(facts: &RustFile, function: &Function) -> bool {
         each_expr(body, &mut |expr| acts |= may_lock(expr, models, imports_client));
     }
     acts
+}
+
+/// Whether a function runs on a connection or in a transaction that its caller gives it.
+pub fn takes_session(function: &Function) -> bool {
+    function.params.iter().any(|param| is_session(&param.ty))
+}
+
+fn is_session(ty: &Type) -> bool {
+    const SESSIONS: &[&str] = &["Connection", "Transaction", "Executor", "Client"];
+    let name = ty.name();
+    (SESSIONS.iter().any(|session| name.contains(session)) && !name.contains("Pool"))
+        || ty.args.iter().any(is_session)
+}
+
+/// Whether a function runs SQL.
+pub fn runs_sql(function: &Function) -> bool {
+    let models = Models::built_in();
+    let mut runs = false;
+    if let Some(body) = &function.body {
+        each_expr(body, &mut |expr| runs |= may_run_sql(expr, models));
+    }
+    runs
 }
 
 fn may_lock(expr: &Expr, models: &Models, imports_client: bool) -> bool {
@@ -134,7 +166,7 @@ impl Mentions {
         let imports_client =
             program.units[unit].facts.uses.iter().any(|import| models.is_client_path(&import.path));
         let mut names: Vec<&str> = Vec::new();
-        let mut found = Self::default();
+        let mut found = Self { takes_session: takes_session(function), ..Self::default() };
         each_expr(body, &mut |expr| {
             found.lock |= may_lock(expr, models, imports_client);
             found.statement |= may_run_sql(expr, models);

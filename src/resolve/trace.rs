@@ -143,7 +143,7 @@ pub struct ScriptCall {
     pub is_function: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct SqlCall {
     pub text: Value,
     pub binds: Vec<Value>,

@@ -240,15 +240,25 @@ fn hand_out(profile: &mut TableProfile, site: &SqlSite, write: &Write) {
         return;
     }
     let states = write.assignments.iter().filter(|a| naming::is_state(&a.column));
-    for state in states.filter_map(|a| literal(site, &a.value)) {
-        profile.handed_out = true;
-        profile.running_states.push(state);
-    }
-    for (column, operator, other) in &conditions {
-        if *operator == Comparison::Equal && naming::is_state(column) {
-            profile.waiting_states.extend(literal(site, other));
-        }
-    }
+    let running: Vec<String> = states.filter_map(|a| literal(site, &a.value)).collect();
+    let asked = conditions
+        .iter()
+        .filter(|(column, operator, _)| *operator == Comparison::Equal && naming::is_state(column))
+        .filter_map(|(_, _, other)| literal(site, other));
+    let (again, waiting): (Vec<String>, Vec<String>) = asked.partition(|state| contains(&running, state));
+    profile.handed_out |= !running.is_empty();
+    // `state = 'running' AND started_at < …` beside the waiting rows: the claim takes from the silent.
+    profile.taken_back |= !again.is_empty() && conditions.iter().any(is_old);
+    profile.running_states.extend(running);
+    profile.waiting_states.extend(waiting);
+}
+
+/// Whether a comparison lets in what has not been touched for some time.
+fn is_old((column, operator, other): &(&str, Comparison, &Expr)) -> bool {
+    is_before(*operator)
+        && (naming::is_time(column) || naming::is_audit(column))
+        && !naming::words(column).contains(&"run".to_owned())
+        && is_clock_or_given(other)
 }
 
 fn names_holder(column: &str) -> bool {
@@ -276,13 +286,7 @@ fn take_back(profile: &mut TableProfile, site: &SqlSite, write: &Write) {
         return;
     }
     let conditions = own_compares(write.predicate.as_ref());
-    let old = conditions.iter().any(|(c, operator, other)| {
-        is_before(*operator)
-            && (naming::is_time(c) || naming::is_audit(c))
-            && !naming::words(c).contains(&"run".to_owned())
-            && is_clock_or_given(other)
-    });
-    if !old {
+    if !conditions.iter().any(is_old) {
         return;
     }
     let frees = write.assignments.iter().any(|a| profile.is_owner(&a.column) && is_null(&a.value));

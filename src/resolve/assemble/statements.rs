@@ -1,8 +1,9 @@
 //! SQL statements of Rust code with their surroundings: text, executor, transaction, use of the count.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
 
-use crate::facts::sql::{Dialect, SourceKind, StatementKind};
+use crate::facts::sql::{Dialect, SourceKind, Statement, StatementKind};
 use crate::facts::{FileId, Location, TextMap};
 use crate::locks::statement::BoundValue;
 use crate::locks::{CountUse, Executor, SqlSite, StatementOrigin, TransactionScope};
@@ -16,25 +17,24 @@ use super::binds::bound;
 
 /// The statements that Rust code runs, in the order of the places where they are written.
 pub fn statements(evaluator: &Evaluator<'_>, order: &[usize], packages: &[Package]) -> Vec<SqlSite> {
-    let mut sites: BTreeMap<(Location, usize), SqlSite> = BTreeMap::new();
+    let mut sites: BTreeMap<SiteKey, SqlSite> = BTreeMap::new();
     let mut functions = order.to_vec();
     functions.sort_unstable();
     let mut texts = BTreeSet::new();
+    let mut parsed = Parsed::default();
+    let mut scopes = CallerScopes::default();
     for function in functions {
         let Some(trace) = evaluator.trace(function) else { continue };
         let mut sessions = BTreeMap::new();
         for operation in &trace.operations {
             let Action::Sql(call) = &operation.action else { continue };
-            // A statement seen from a caller of the function that runs it adds nothing, unless that function
-            // got its text from the caller.
-            let is_seen = written_at(&call.text).is_some_and(|place| !texts.insert(place));
-            if is_seen && !operation.via.is_empty() {
-                continue;
-            }
             let run = Run { evaluator, function, trace: &trace, operation, call, packages };
-            for site in run.sites(&mut sessions) {
-                let number = usize::from(site.statement.span.start != 0);
-                let key = (site.location(), number);
+            let Some(text) = parsed.text(&run) else { continue };
+            // A statement seen from a caller of the function that runs it adds no statement, unless that
+            // function got its text from the caller.
+            let is_seen = written_at(&call.text).is_some_and(|place| !texts.insert(place));
+            let is_news = !is_seen || operation.via.is_empty();
+            for (key, site) in run.sites(&text, &mut sessions, &mut scopes, is_news) {
                 if operation.via.is_empty() {
                     sites.insert(key, site);
                 } else {
@@ -43,7 +43,85 @@ pub fn statements(evaluator: &Evaluator<'_>, order: &[usize], packages: &[Packag
             }
         }
     }
+    for (key, site) in &mut sites {
+        scopes.widen(key, &mut site.transaction);
+    }
     sites.into_values().collect()
+}
+
+/// A statement by the place where it is written; the first of a text apart from those behind it, because a
+/// text put together from pieces may give several of them one place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct SiteKey {
+    location: Location,
+    is_first: bool,
+}
+
+/// Texts parsed so far: callers show the same ones again and again.
+#[derive(Default)]
+struct Parsed {
+    by_text: HashMap<(String, Option<(FileId, u32)>, Dialect), Rc<ParsedText>>,
+}
+
+struct ParsedText {
+    assembled: Assembled,
+    dialect: Dialect,
+    statements: Vec<Statement>,
+}
+
+impl Parsed {
+    fn text(&mut self, run: &Run<'_, '_>) -> Option<Rc<ParsedText>> {
+        let assembled = assembled(&run.call.text)?;
+        let dialect = run.dialect(&assembled, run.package());
+        let key = (assembled.value.clone(), written_at(&run.call.text), dialect);
+        let parse = || {
+            let statements = sql::parse(&assembled.value, dialect).statements;
+            Rc::new(ParsedText { assembled, dialect, statements })
+        };
+        Some(self.by_text.entry(key).or_insert_with(parse).clone())
+    }
+}
+
+/// What the transactions of all callers have done before each statement.
+#[derive(Default)]
+struct CallerScopes {
+    seen: BTreeMap<SiteKey, BTreeMap<Vec<Location>, TransactionScope>>,
+}
+
+impl CallerScopes {
+    fn note(&mut self, key: SiteKey, via: &[Location], scope: &TransactionScope) {
+        let known = self.seen.entry(key).or_default();
+        known
+            .entry(via.to_vec())
+            .and_modify(|before| *before = common(before, scope))
+            .or_insert_with(|| scope.clone());
+    }
+
+    /// Adds what holds however the statement is reached, judged from the outermost callers.
+    fn widen(&self, key: &SiteKey, scope: &mut TransactionScope) {
+        let Some(seen) = self.seen.get(key) else { return };
+        let called_from_further_out: BTreeSet<&[Location]> =
+            seen.keys().filter_map(|via| via.get(1..)).collect();
+        let outermost = seen.iter().filter(|(via, _)| !called_from_further_out.contains(via.as_slice()));
+        let Some(shared) = outermost.map(|(_, scope)| scope.clone()).reduce(|a, b| common(&a, &b)) else {
+            return;
+        };
+        scope.open |= shared.open;
+        scope.advisory_lock |= shared.advisory_lock;
+        scope.locked_tables.extend(shared.locked_tables);
+        scope.checked_tables.extend(shared.checked_tables);
+    }
+}
+
+/// What two transactions have both done.
+fn common(a: &TransactionScope, b: &TransactionScope) -> TransactionScope {
+    let both = |a: &[String], b: &[String]| a.iter().filter(|table| b.contains(table)).cloned().collect();
+    TransactionScope {
+        open: a.open && b.open,
+        locked_tables: both(&a.locked_tables, &b.locked_tables),
+        checked_tables: both(&a.checked_tables, &b.checked_tables),
+        advisory_lock: a.advisory_lock && b.advisory_lock,
+    }
 }
 
 /// One call that runs SQL.
@@ -60,39 +138,61 @@ struct Run<'s, 'a> {
 type Sessions = BTreeMap<String, TransactionScope>;
 
 impl Run<'_, '_> {
-    fn sites(&self, sessions: &mut Sessions) -> Vec<SqlSite> {
-        let Some(text) = assembled(&self.call.text) else { return Vec::new() };
-        let package = self.evaluator.program.unit_of(self.operation.function).package;
-        let dialect = self.dialect(&text, package);
+    /// The statements of the text where they are news; their sessions and callers in any case.
+    fn sites(
+        &self,
+        text: &ParsedText,
+        sessions: &mut Sessions,
+        scopes: &mut CallerScopes,
+        is_news: bool,
+    ) -> Vec<(SiteKey, SqlSite)> {
         let session = self.operation.session.as_deref().unwrap_or("").to_owned();
         let executor = executor(&self.call.executor, &session);
         let mut sites = Vec::new();
-        for statement in sql::parse(&text.value, dialect).statements {
+        for statement in &text.statements {
             let scope = sessions.entry(session.clone()).or_default();
             scope.open |= executor == Executor::Transaction || self.operation.context.in_transaction;
             let before = scope.clone();
-            note(scope, &statement.kind, &text.value);
-            sites.push(self.site(&text, statement, dialect, executor, before, package));
+            note(scope, &statement.kind, &text.assembled.value);
+            let at = text.assembled.map.source_span(statement.span);
+            let key = SiteKey {
+                location: Location { file: text.assembled.file, span: at },
+                is_first: statement.span.start == 0,
+            };
+            if !self.is_test() {
+                scopes.note(key, &self.operation.via, &before);
+            }
+            if is_news {
+                sites.push((key, self.site(text, statement.clone(), executor, before)));
+            }
         }
         sites
     }
 
+    fn package(&self) -> Option<usize> {
+        self.evaluator.program.unit_of(self.operation.function).package
+    }
+
+    fn is_test(&self) -> bool {
+        let program = self.evaluator.program;
+        program.is_test(self.operation.function) || program.is_test(self.function)
+    }
+
     fn site(
         &self,
-        text: &Assembled,
-        statement: crate::facts::sql::Statement,
-        dialect: Dialect,
+        parsed: &ParsedText,
+        statement: Statement,
         executor: Executor,
         transaction: TransactionScope,
-        package: Option<usize>,
     ) -> SqlSite {
         let program = self.evaluator.program;
+        let text = &parsed.assembled;
         let origin =
             if self.call.file.is_some() { StatementOrigin::QueryFile } else { StatementOrigin::Embedded };
         SqlSite {
             compared_reads: self.compared_reads(&statement.kind),
             statement,
-            dialect,
+            dialect: parsed.dialect,
             source: crate::locks::statement::StatementText { file: text.file, map: text.map.clone() },
             origin,
             call: Some(self.operation.location),
@@ -100,9 +200,9 @@ impl Run<'_, '_> {
             count: count_use(self.operation, &self.call.method),
             executor,
             transaction,
-            is_test: program.is_test(self.operation.function) || program.is_test(self.function),
+            is_test: self.is_test(),
             function: Some(program.qualified_name(self.operation.function)),
-            package,
+            package: self.package(),
             binds: self.binds(),
         }
     }
@@ -173,7 +273,8 @@ fn note(scope: &mut TransactionScope, statement: &StatementKind, text: &str) {
             scope.locked_tables.extend(tables);
         }
         let lower = text.to_ascii_lowercase();
-        scope.advisory_lock |= lower.contains("advisory_lock") || lower.contains("get_lock(");
+        let takes = ["advisory_lock", "advisory_xact_lock", "get_lock("];
+        scope.advisory_lock |= takes.iter().any(|function| lower.contains(function));
     }
 }
 

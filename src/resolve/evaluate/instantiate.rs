@@ -137,6 +137,7 @@ impl Frame<'_, '_> {
             self.trace.operations.push(Operation {
                 expiry_from_caller: operation.expiry_from_caller || given_none,
                 named_at: operation.named_at.or(named_here),
+                session: session_of(&action).or_else(|| operation.session.clone()),
                 action,
                 key,
                 value: operation.value.as_ref().map(|value| arguments.value(value, 0)),
@@ -153,7 +154,6 @@ impl Frame<'_, '_> {
                     in_transaction: operation.context.in_transaction | self.context.in_transaction,
                 },
                 uses,
-                session: operation.session.clone(),
             });
         }
         self.trace.pipelines.extend(&trace.pipelines);
@@ -172,6 +172,14 @@ impl Frame<'_, '_> {
             self.trace.clock_uses.push(ClockUse { kind, ..clock_use.clone() });
         }
         self.trace.clock_uses.truncate(MAX_OPERATIONS);
+    }
+}
+
+/// The connection that a statement runs on, as the caller calls it.
+fn session_of(action: &Action) -> Option<Rc<str>> {
+    match action {
+        Action::Sql(call) => super::store::root_name(&call.executor),
+        _ => None,
     }
 }
 
@@ -206,11 +214,15 @@ impl Arguments<'_> {
                 args: self.values(&call.args),
                 is_function: call.is_function,
             })),
-            // A statement whose text is known is judged where it is written.
+            // A statement whose text is known is judged where it is written, in the transaction of its callers.
             Action::Sql(call)
                 if matches!(call.text.form, Form::Text(_)) && call.text.flows.params.is_empty() =>
             {
-                Action::Sql(call.clone())
+                if self.leaves_alone(&call.executor) {
+                    return Action::Sql(call.clone());
+                }
+                let executor = self.value(&call.executor, 0);
+                Action::Sql(Rc::new(SqlCall { executor, ..SqlCall::clone(call) }))
             }
             Action::Sql(call) => Action::Sql(Rc::new(SqlCall {
                 text: self.value(&call.text, 0),

@@ -139,6 +139,9 @@ impl Frame<'_, '_> {
         if matches!(method, "begin" | "commit" | "rollback") && args.is_empty() && object.ty.is_some() {
             return self.transaction_method(whole, object, method);
         }
+        if method == "acquire" && args.is_empty() && is_one_session(object) {
+            return Some(object.clone());
+        }
         let model = self.eval.models.statement(method)?.clone();
         let text = args.get(model.text)?;
         let query = match &text.form {
@@ -215,6 +218,13 @@ impl Frame<'_, '_> {
             _ => vec![self.expr(expr)],
         }
     }
+}
+
+/// Not a pool, whose `acquire` may give any session.
+fn is_one_session(object: &Value) -> bool {
+    object.ty.as_ref().and_then(|ty| ty.path.last()).is_some_and(|name| {
+        (name.contains("Transaction") || name.ends_with("Connection")) && !name.contains("Pool")
+    })
 }
 
 pub(super) fn is_sql(text: &Value) -> bool {
