@@ -60,8 +60,11 @@ struct SiteKey {
 /// Texts parsed so far: callers show the same ones again and again.
 #[derive(Default)]
 struct Parsed {
-    by_text: HashMap<(String, Option<(FileId, u32)>, Dialect), Rc<ParsedText>>,
+    by_text: HashMap<TextKey, Rc<ParsedText>>,
 }
+
+/// A text, where it begins, and the dialect that it was read in.
+type TextKey = (String, Option<(FileId, u32)>, Dialect);
 
 struct ParsedText {
     assembled: Assembled,
