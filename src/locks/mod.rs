@@ -62,29 +62,41 @@ impl Inventory {
     /// Every delete of a lock that is not one atomic step with a comparison, with its sequence; each place
     /// once.
     pub fn deletes(&self) -> Vec<(&Sequence, &Operation)> {
-        let mut deletes: Vec<(&Sequence, &Operation)> = Vec::new();
+        self.uncompared(|_, operation| operation.action == Action::Delete { compared: false })
+    }
+
+    /// Every command that gives a lock more time without comparing in the same step, as
+    /// [`Inventory::deletes`].
+    pub fn renewals(&self) -> Vec<(&Sequence, &Operation)> {
+        self.uncompared(|sequence, operation| {
+            operation.action.is_plain_renewal() && !sequence.completes_an_acquire(operation)
+        })
+    }
+
+    fn uncompared(&self, kind: impl Fn(&Sequence, &Operation) -> bool) -> Vec<(&Sequence, &Operation)> {
+        let mut found: Vec<(&Sequence, &Operation)> = Vec::new();
         for sequence in &self.sequences {
             let plain = sequence.operations.iter().filter(|operation| {
-                operation.action == Action::Delete { compared: false }
+                kind(sequence, operation)
                     && self.keys[operation.key].is_lock()
                     && !operation.token_in_key
                     && !operation.watched
                     && !operation.is_test
             });
-            deletes.extend(plain.map(|operation| (sequence, operation)));
+            found.extend(plain.map(|operation| (sequence, operation)));
         }
         // A helper is judged from its callers when one of them compares the owner for it; else it is one
         // defect of its own, however many callers it has.
-        let compared: BTreeSet<Location> = deletes
+        let compared: BTreeSet<Location> = found
             .iter()
-            .filter(|(_, d)| !d.via.is_empty() && !d.checks.is_empty())
-            .map(|(_, d)| d.inner)
+            .filter(|(_, o)| !o.via.is_empty() && !o.checks.is_empty())
+            .map(|(_, o)| o.inner)
             .collect();
         let own: BTreeSet<Location> =
-            deletes.iter().filter(|(_, d)| d.via.is_empty()).map(|(_, d)| d.inner).collect();
-        deletes.retain(|(_, d)| d.via.is_empty() != compared.contains(&d.inner) || !own.contains(&d.inner));
-        deletes.sort_by_key(|(_, d)| (d.location, d.checks.is_empty()));
-        deletes.dedup_by_key(|(_, d)| d.location);
-        deletes
+            found.iter().filter(|(_, o)| o.via.is_empty()).map(|(_, o)| o.inner).collect();
+        found.retain(|(_, o)| o.via.is_empty() != compared.contains(&o.inner) || !own.contains(&o.inner));
+        found.sort_by_key(|(_, o)| (o.location, o.checks.is_empty()));
+        found.dedup_by_key(|(_, o)| o.location);
+        found
     }
 }

@@ -88,6 +88,8 @@ pub struct Context {
 pub struct Uses {
     /// Its error alone was looked at.
     pub error_tested: bool,
+    /// An error was replaced with `true`.
+    pub error_is_yes: bool,
     /// Its value reached a comparison, a condition, a pattern, or a function that tests it.
     pub tested: bool,
     /// It is (part of) the function's result.

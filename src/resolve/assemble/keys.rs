@@ -124,7 +124,22 @@ pub fn is_random(evaluator: &Evaluator<'_>, value: &Value) -> bool {
     if value.flows.random {
         return true;
     }
-    let Form::Symbol(Symbol::Field { owner, name }) = &value.form else { return false };
+    let Some(known) = field_values(evaluator, value) else { return false };
+    known.iter().any(|value| value.flows.random)
+}
+
+/// Whether a value, or all that constructors put into the field that it is, names the process or its host.
+pub fn is_of_process(evaluator: &Evaluator<'_>, value: &Value) -> bool {
+    if value.flows.process {
+        return true;
+    }
+    let Some(known) = field_values(evaluator, value) else { return false };
+    !known.is_empty() && known.iter().all(|value| value.flows.process)
+}
+
+/// What constructors put into the field that a value is.
+fn field_values<'e>(evaluator: &'e Evaluator<'_>, value: &Value) -> Option<&'e [Value]> {
+    let Form::Symbol(Symbol::Field { owner, name }) = &value.form else { return None };
     let key: (Rc<str>, Rc<str>) = (owner.clone(), name.clone());
-    evaluator.fields.get(&key).is_some_and(|known| known.iter().any(|value| value.flows.random))
+    evaluator.fields.get(&key).map(|known| &known[..])
 }
