@@ -131,8 +131,7 @@ mod unix {
 
     fn check(tree: &Path) -> Vec<OsString> {
         let program = env!("CARGO_BIN_EXE_leaselint");
-        let mut command: Vec<OsString> =
-            [program, "check", "--format", "json", "--no-cache"].map(Into::into).to_vec();
+        let mut command: Vec<OsString> = [program, "check", "--format", "json"].map(Into::into).to_vec();
         command.push(tree.into());
         command
     }

@@ -1,5 +1,6 @@
 //! From files to facts: reads, decides what is worth parsing, and parses it, in parallel.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -9,7 +10,10 @@ use super::demand::Demand;
 use super::front_ends;
 use crate::facts::file::{FileFacts, ParsedFile};
 use crate::facts::{FileId, InputProblem, Span};
-use crate::sources::{FileKind, Interest, Packages, ReadError, Sources, interest, read_packages, read_text};
+use crate::sources::{
+    FileKind, Interest, Packages, ReadError, Sources, interest, read_packages, read_text,
+    without_test_modules,
+};
 use crate::suppression;
 
 /// What reading a file gives.
@@ -33,7 +37,7 @@ pub(super) fn load(sources: &mut Sources, tests: bool) -> Loaded {
     let reading = read_all(sources, tests, &mut problems);
     let (packages, broken) = read_packages(sources);
     problems.extend(broken);
-    let mut parsed = parse_all(sources, &reading.wanted, &mut problems);
+    let mut parsed = parse_all(sources, &reading.wanted, tests, &mut problems);
     let mut demand = Demand::default();
     let mut rest = reading.passed_over;
     let mut fresh = parsed.len();
@@ -48,7 +52,7 @@ pub(super) fn load(sources: &mut Sources, tests: bool) -> Loaded {
         if wanted.is_empty() {
             break;
         }
-        let more = parse_all(sources, &wanted, &mut problems);
+        let more = parse_all(sources, &wanted, tests, &mut problems);
         fresh = more.len();
         parsed.extend(more);
     }
@@ -77,7 +81,7 @@ fn read_all(sources: &mut Sources, tests: bool, problems: &mut Vec<InputProblem>
     let read: Vec<(FileId, FileKind, Option<Interest>, Option<Text>)> = files
         .into_par_iter()
         .map(|(id, kind)| match read_text(sources.absolute(id)) {
-            Ok(text) if kind == FileKind::Rust => match interest(&text) {
+            Ok(text) if kind == FileKind::Rust => match interest_in(&text, tests) {
                 None => (id, kind, None, None),
                 found => (id, kind, found, Some(Ok(text))),
             },
@@ -98,6 +102,12 @@ fn read_all(sources: &mut Sources, tests: bool, problems: &mut Vec<InputProblem>
         keep(sources, id, result, problems);
     }
     reading
+}
+
+/// What a Rust file is worth, its test modules left out unless `tests` asks for them.
+fn interest_in(text: &str, tests: bool) -> Option<Interest> {
+    let found = interest(text)?;
+    if tests { Some(found) } else { interest(&without_test_modules(text)) }
 }
 
 /// The files among `rest` that define or use what the parsed files ask for, taken out of it.
@@ -139,7 +149,12 @@ fn read_demanded(
     wanted
 }
 
-fn parse_all(sources: &Sources, wanted: &[FileId], problems: &mut Vec<InputProblem>) -> Vec<ParsedFile> {
+fn parse_all(
+    sources: &Sources,
+    wanted: &[FileId],
+    tests: bool,
+    problems: &mut Vec<InputProblem>,
+) -> Vec<ParsedFile> {
     let illegible: Vec<FileId> = problems.iter().map(|problem| problem.file).collect();
     let texts: Vec<(FileId, FileKind, Arc<str>)> =
         wanted.iter().filter_map(|&id| Some((id, sources.file(id).kind, sources.text(id)?))).collect();
@@ -149,7 +164,9 @@ fn parse_all(sources: &Sources, wanted: &[FileId], problems: &mut Vec<InputProbl
             let (facts, problems) = if illegible.contains(&file) {
                 (FileFacts::Unreadable, Vec::new())
             } else {
-                front_ends::parse(file, kind, &text)
+                let skips_tests = kind == FileKind::Rust && !tests;
+                let code = if skips_tests { without_test_modules(&text) } else { Cow::Borrowed(&*text) };
+                front_ends::parse(file, kind, &code)
             };
             (ParsedFile { file, facts, suppressions: suppression::scan(kind, &text) }, problems)
         })

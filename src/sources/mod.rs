@@ -12,6 +12,7 @@ mod prefilter;
 mod read;
 pub(crate) mod rust_tokens;
 mod surroundings;
+mod test_code;
 pub(crate) mod tokens;
 
 use std::path::{Path, PathBuf};
@@ -23,6 +24,7 @@ pub use manifest::{Binary, Dependency, Manifest};
 pub use packages::{Packages, read_packages};
 pub use prefilter::{Interest, interest};
 pub use read::{ReadError, SIZE_LIMIT, read_text};
+pub use test_code::without_test_modules;
 
 use crate::facts::lines::{LineIndex, Position};
 use crate::facts::{FileId, InputProblem, Span};
