@@ -24,7 +24,10 @@ pub use binary::{Binary, LeaseUse, SigtermHandling};
 pub use clock::{ClockFlow, ClockFlowKind};
 pub use key::{Evidence, Key};
 pub use operation::{Action, Operation, OwnerCheck, OwnerValue, ReplyUse, Sequence, Ttl};
-pub use rows::{unguarded_row_releases, unguarded_row_renewals};
+pub use rows::{
+    RowClaim, ignored_row_acquires, ignored_session_locks, unguarded_row_claims, unguarded_row_releases,
+    unguarded_row_renewals,
+};
 pub use schema::Schema;
 pub use statement::{CountUse, Executor, SqlSite, StatementOrigin, TransactionScope};
 pub use tables::Tables;
@@ -73,18 +76,37 @@ impl Inventory {
         })
     }
 
+    /// Every command that takes a lock that is free, in every sequence that shows it.
+    pub fn acquires(&self) -> Vec<(&Sequence, &Operation)> {
+        self.each_operation(|_, operation| {
+            operation.action.is_acquire() && self.keys[operation.key].is_lock() && !operation.is_test
+        })
+    }
+
+    /// Every plain SET of a lock that a look at it led to, as [`Inventory::deletes`].
+    pub fn uncompared_sets(&self) -> Vec<(&Sequence, &Operation)> {
+        self.uncompared(|sequence, operation| {
+            matches!(operation.action, Action::Overwrite { only_if_present: false, .. })
+                && operation.decided_by.is_some()
+                && operation.after_acquire.is_none()
+                && !operation.context.in_script
+                && sequence.ownership_read(operation).is_none()
+        })
+    }
+
+    fn each_operation(&self, wanted: impl Fn(&Sequence, &Operation) -> bool) -> Vec<(&Sequence, &Operation)> {
+        let all = self.sequences.iter().flat_map(|s| s.operations.iter().map(move |o| (s, o)));
+        all.filter(|(sequence, operation)| wanted(sequence, operation)).collect()
+    }
+
     fn uncompared(&self, kind: impl Fn(&Sequence, &Operation) -> bool) -> Vec<(&Sequence, &Operation)> {
-        let mut found: Vec<(&Sequence, &Operation)> = Vec::new();
-        for sequence in &self.sequences {
-            let plain = sequence.operations.iter().filter(|operation| {
-                kind(sequence, operation)
-                    && self.keys[operation.key].is_lock()
-                    && !operation.token_in_key
-                    && !operation.watched
-                    && !operation.is_test
-            });
-            found.extend(plain.map(|operation| (sequence, operation)));
-        }
+        let mut found = self.each_operation(|sequence, operation| {
+            kind(sequence, operation)
+                && self.keys[operation.key].is_lock()
+                && !operation.token_in_key
+                && !operation.watched
+                && !operation.is_test
+        });
         // A helper is judged from its callers when one of them compares the owner for it; else it is one
         // defect of its own, however many callers it has.
         let compared: BTreeSet<Location> = found

@@ -59,6 +59,8 @@ pub struct Operation {
     pub pipeline: Option<(usize, bool)>,
     pub context: Context,
     pub reply: ReplyUse,
+    /// The call that started the task that it runs in.
+    pub spawned_at: Option<Location>,
     /// An error of the store counts as a positive reply.
     pub error_is_yes: bool,
     /// The key holds a value that is different for each acquisition.

@@ -4,8 +4,11 @@
 //! ([`super::guard`]), and what the transaction around it has done. The rules on SQL turn these verdicts
 //! into findings, each defect into one.
 
+mod claims;
 mod protection;
 mod purpose;
+
+pub use claims::{RowClaim, ignored_row_acquires, ignored_session_locks, unguarded_row_claims};
 
 use super::Inventory;
 use super::guard::{Guard, Looseness};

@@ -38,6 +38,7 @@ struct Notes {
     function_says_holding: bool,
     function_says_other: bool,
     counted: bool,
+    taken_after_look: bool,
 }
 
 fn note_sequence(sequence: &Sequence, notes: &mut [Notes]) {
@@ -68,6 +69,14 @@ fn note_sequence(sequence: &Sequence, notes: &mut [Notes]) {
                 note.release_homes.insert(home(operation));
                 note.names(&operation.function);
             }
+            Action::Overwrite { owner, .. }
+                if operation.decided_by.is_some() && !operation.context.in_script =>
+            {
+                note.taken_after_look = true;
+                note.acquire_homes.insert(home(operation));
+                note.named_owner |= matches!(owner, OwnerValue::Named(name) if says_owner(name));
+                note.names(&operation.function);
+            }
             Action::Expire { compared, .. } => note.compared |= *compared || compared_read,
             Action::Increment => note.counted = true,
             _ => {}
@@ -94,7 +103,9 @@ impl Notes {
     fn evidence(&self, name: &str) -> Vec<Evidence> {
         let name_says_lock = says_lock(name);
         let paired = self.acquire_homes.intersection(&self.release_homes).next().is_some();
-        let never_set = self.acquires.is_empty();
+        // A cache is filled in this way, too; only the words around it tell the two apart.
+        let by_look = self.taken_after_look && (name_says_lock || self.function_says_lock);
+        let never_set = self.acquires.is_empty() && !by_look;
         let candidates = [
             (self.compared, 4, "its stored value is compared before it is deleted or extended"),
             (self.unique_owner, 2, "each acquisition stores a value of its own"),

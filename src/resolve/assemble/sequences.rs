@@ -163,6 +163,7 @@ impl Assembly<'_, '_> {
                 in_script: false,
             },
             reply: reply_use(operation),
+            spawned_at: operation.context.spawned_at,
             error_is_yes: operation.uses.error_is_yes,
             token_in_key: known.token_in_key,
             is_test: program.is_test(operation.function) || program.is_test(self.function),

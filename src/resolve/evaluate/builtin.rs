@@ -315,6 +315,7 @@ impl Frame<'_, '_> {
     pub(super) fn spawned(&mut self, span: Span, args: &[Value]) -> Value {
         let before = self.context;
         self.context.spawned = true;
+        self.context.spawned_at = Some(self.location(span));
         for arg in args {
             match &arg.form {
                 Form::Closure(closure) => {
