@@ -25,8 +25,8 @@ pub use clock::{ClockFlow, ClockFlowKind};
 pub use key::{Evidence, Key};
 pub use operation::{Action, Operation, OwnerCheck, OwnerValue, ReplyUse, Sequence, Ttl};
 pub use rows::{
-    RowClaim, ignored_row_acquires, ignored_session_locks, unguarded_row_claims, unguarded_row_releases,
-    unguarded_row_renewals,
+    RowClaim, constant_row_owners, ignored_row_acquires, ignored_session_locks, unguarded_row_claims,
+    unguarded_row_releases, unguarded_row_renewals,
 };
 pub use schema::Schema;
 pub use statement::{CountUse, Executor, SqlSite, StatementOrigin, TransactionScope};
@@ -106,6 +106,15 @@ impl Inventory {
                 && !operation.token_in_key
                 && !operation.watched
                 && !operation.is_test
+        });
+        // What a general wrapper does to any key is judged where its callers name one.
+        let named: BTreeSet<Location> = self
+            .each_operation(|_, o| !o.via.is_empty() && !self.keys[o.key].is_parameter)
+            .into_iter()
+            .map(|(_, o)| o.inner)
+            .collect();
+        found.retain(|(_, o)| {
+            !self.keys[o.key].is_parameter || vocabulary::says_lock(&o.function) || !named.contains(&o.inner)
         });
         // A helper is judged from its callers when one of them compares the owner for it; else it is one
         // defect of its own, however many callers it has.

@@ -3,11 +3,28 @@
 use std::collections::BTreeSet;
 
 use crate::finding::Confidence;
-use crate::locks::{Action, Inventory, Operation, OwnerValue, Sequence};
+use crate::locks::{Action, Inventory, Operation, OwnerValue, Sequence, constant_row_owners};
 use crate::rules::{Draft, Reporter};
+
+const HELP: &str =
+    "make a value for each acquisition, such as `Uuid::new_v4()`, keep it with the guard, and compare that";
 
 pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
     let compared = compared_keys(inventory);
+    for (claim, owner) in constant_row_owners(inventory) {
+        report.add(
+            Draft::new(
+                claim.site.location(),
+                format!("stores the constant `{owner}`"),
+                format!(
+                    "every holder of a row of `{}` stores the same owner value, so that comparing it lets one free or extend the lock of another",
+                    claim.table
+                ),
+                HELP,
+            )
+            .lock(claim.table),
+        );
+    }
     let mut seen = BTreeSet::new();
     for (_, acquire) in inventory.acquires() {
         if !compared.contains(&acquire.key) {
@@ -27,7 +44,7 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
                     key.name,
                     if matches!(owner(acquire), Some(OwnerValue::PerProcess)) { "runs in this process or on this host" } else { "ever takes it" },
                 ),
-                "make a value for each acquisition, such as `Uuid::new_v4()`, keep it with the guard, and compare that",
+                HELP,
             )
             .confidence(confidence)
             .lock(&key.name)

@@ -6,7 +6,7 @@ use super::{Purpose, RowWrite, row_writes};
 use crate::facts::sql::{Expr, ExprKind, SourceKind, StatementKind, WriteVerb};
 use crate::facts::{FileId, Location};
 use crate::locks::statement::SessionLock;
-use crate::locks::tables::{contains, inner_selects, selects};
+use crate::locks::tables::{contains, inner_selects, literal, selects};
 use crate::locks::{CountUse, Inventory, SqlSite, naming};
 
 /// A statement that takes rows it does not ask about.
@@ -55,8 +55,40 @@ pub fn ignored_row_acquires(inventory: &Inventory) -> Vec<&SqlSite> {
     found
 }
 
+/// Statements that take a row of a lock table with a constant for its owner, where others compare the owner.
+pub fn constant_row_owners(inventory: &Inventory) -> Vec<(RowClaim<'_>, String)> {
+    let rows = row_writes(inventory);
+    let mut found = Vec::new();
+    for row in rows.iter().filter(|row| row.profile.is_lock_table && row.write.verb != WriteVerb::Delete) {
+        let Some((column, owner)) = constant_owner(row) else { continue };
+        let compared = rows.iter().any(|other| {
+            other.site.package == row.site.package
+                && other.write.table.name.eq_ignore_ascii_case(&row.write.table.name)
+                && matches!(other.purpose, Purpose::Release | Purpose::Renew | Purpose::Protected)
+                && other.compares().iter().any(|(name, ..)| name.eq_ignore_ascii_case(column))
+        });
+        if compared {
+            found.push((RowClaim { site: row.site, table: &row.write.table.name, read: None }, owner));
+        }
+    }
+    found
+}
+
+/// The owner column that a write fills with a constant, and the constant.
+fn constant_owner<'a>(row: &RowWrite<'a>) -> Option<(&'a str, String)> {
+    let inserted = row.write.insert_columns.iter().map(String::as_str).zip(&row.write.insert_values);
+    let assigned = row.write.assignments.iter().map(|a| (a.column.as_str(), &a.value));
+    inserted
+        .chain(assigned)
+        .filter(|(column, _)| row.profile.is_owner(column))
+        .find_map(|(column, value)| Some((column, literal(row.site, value)?)))
+}
+
 /// Whether nothing in the statement asks if the rows are still free.
 fn asks_nothing(row: &RowWrite<'_>) -> bool {
+    if row.write.verb == WriteVerb::Upsert {
+        return row.profile.is_lock_table && !row.write.skips_conflicts && row.is_open_upsert();
+    }
     let profile = row.profile;
     let lease = |c: &str| {
         naming::is_state(c)

@@ -3,11 +3,12 @@
 
 use std::collections::BTreeSet;
 
+use super::keys::KeyName;
 use crate::locks::vocabulary::{says_holding, says_lock, says_other, says_owner};
 use crate::locks::{Action, Evidence, Key, OwnerValue, Sequence};
 
 /// The keys with their evidence, in the order of `names`.
-pub fn weigh(names: &[String], sequences: &[Sequence]) -> Vec<Key> {
+pub fn weigh(names: &[KeyName], sequences: &[Sequence]) -> Vec<Key> {
     let mut notes: Vec<Notes> = names.iter().map(|_| Notes::default()).collect();
     for sequence in sequences {
         note_sequence(sequence, &mut notes);
@@ -16,8 +17,9 @@ pub fn weigh(names: &[String], sequences: &[Sequence]) -> Vec<Key> {
         .iter()
         .zip(notes)
         .map(|(name, notes)| Key {
-            name: name.clone(),
-            evidence: notes.evidence(name),
+            name: name.text.clone(),
+            evidence: notes.evidence(&name.text),
+            is_parameter: name.is_parameter,
             acquires: notes.acquires.into_iter().collect(),
         })
         .collect()

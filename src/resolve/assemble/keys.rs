@@ -14,7 +14,13 @@ const MAX_DEPTH: usize = 4;
 #[derive(Default)]
 pub struct KeyTable {
     by_identity: BTreeMap<String, usize>,
-    names: Vec<String>,
+    names: Vec<KeyName>,
+}
+
+/// How a key is called in reports.
+pub struct KeyName {
+    pub text: String,
+    pub is_parameter: bool,
 }
 
 /// What a key value shows.
@@ -25,7 +31,7 @@ pub struct KnownKey {
 }
 
 impl KeyTable {
-    pub fn names(&self) -> &[String] {
+    pub fn names(&self) -> &[KeyName] {
         &self.names
     }
 
@@ -36,9 +42,10 @@ impl KeyTable {
             pieces.iter().any(|piece| matches!(piece, Piece::Hole(value) if is_random(evaluator, value)));
         let (identity, name) = identity(evaluator, function, &pieces)?;
         let next = self.names.len();
+        let is_parameter = identity.starts_with("param:");
         let index = *self.by_identity.entry(identity).or_insert(next);
         if index == next {
-            self.names.push(name);
+            self.names.push(KeyName { text: name, is_parameter });
         }
         Some(KnownKey { index, token_in_key })
     }
