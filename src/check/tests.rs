@@ -65,6 +65,20 @@ fn test_code_is_reported_on_demand() {
 }
 
 #[test]
+fn a_module_of_tests_is_left_out_and_the_file_is_read() {
+    let release = "pub fn free(c: &mut redis::Connection) { let _: i32 = redis::cmd(\"DEL\").arg(\"a:lock\").query(c).unwrap(); }";
+    let text = format!("{release}\n/// Documented.\n#[cfg(test)]\nmod tests {{ fn f() {{ }}\n{release} }}");
+    let tree =
+        tree(&[("src/lib.rs", text.as_bytes()), ("src/bad.rs", b"redis::cmd( #[cfg(test)] mod tests { ) }")]);
+    let lines = |tests: bool| -> Vec<&'static str> {
+        let options = Options { tests, ..options(tree.path(), &["."]) };
+        check(&options).unwrap().0.findings.iter().map(|finding| finding.rule).collect()
+    };
+    assert_eq!(lines(false), ["unreadable-input"]);
+    assert_eq!(lines(true), ["unreadable-input"]);
+}
+
+#[test]
 fn suppressed_findings_are_counted_and_slips_are_told() {
     let tree = tree(&[
         ("a.sql", b"-- leaselint: allow-file(unreadable-input, reason = \"old\")\n-- \xFC\n"),
