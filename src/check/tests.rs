@@ -65,6 +65,16 @@ fn test_code_is_reported_on_demand() {
 }
 
 #[test]
+fn a_module_of_tests_is_left_out_and_the_file_is_read() {
+    let take = "fn take(c: &mut C) -> bool { c.set_nx(\"a:seen\", 1) }";
+    let text = format!("{take}\n/// Documented.\n#[cfg(test)]\nmod tests {{ fn ( broken }}\n");
+    let tree = tree(&[("src/lib.rs", text.as_bytes())]);
+    let quiet = options(tree.path(), &["."]);
+    assert_eq!(check(&quiet).unwrap().0.findings, []);
+    assert_eq!(check(&Options { tests: true, ..quiet }).unwrap().0.findings[0].rule, "unreadable-input");
+}
+
+#[test]
 fn suppressed_findings_are_counted_and_slips_are_told() {
     let tree = tree(&[
         ("a.sql", b"-- leaselint: allow-file(unreadable-input, reason = \"old\")\n-- \xFC\n"),
