@@ -114,7 +114,10 @@ impl Inventory {
             .map(|(_, o)| o.inner)
             .collect();
         found.retain(|(_, o)| {
-            !self.keys[o.key].is_parameter || vocabulary::says_lock(&o.function) || !named.contains(&o.inner)
+            !self.keys[o.key].is_parameter
+                || vocabulary::says_lock(&o.function)
+                || vocabulary::says_lock(&self.keys[o.key].name)
+                || !named.contains(&o.inner)
         });
         // A helper is judged from its callers when one of them compares the owner for it; else it is one
         // defect of its own, however many callers it has.

@@ -8,6 +8,8 @@ pub struct Sequence {
     /// Such as `JobGuard::take`.
     pub function: String,
     pub location: Location,
+    /// Its result says yes or no.
+    pub answers: bool,
     pub operations: Vec<Operation>,
 }
 

@@ -3,21 +3,19 @@
 use std::collections::BTreeSet;
 
 use crate::facts::Location;
-use crate::locks::{Inventory, Operation, ReplyUse, ignored_row_acquires, ignored_session_locks};
+use crate::finding::Confidence;
+use crate::locks::{Inventory, Operation, ReplyUse, Sequence, ignored_row_acquires, ignored_session_locks};
 use crate::rules::{Draft, Reporter};
 
 const HELP: &str =
     "branch on the reply before the protected work: only a positive reply means that the lock is held";
 
 pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
-    let ignored: Vec<&Operation> = inventory
-        .acquires()
-        .into_iter()
-        .map(|(_, acquire)| acquire)
-        .filter(|a| defect(a).is_some())
-        .collect();
-    let places: BTreeSet<(Location, &[Location])> = ignored.iter().map(|a| (a.inner, &a.via[..])).collect();
-    for acquire in ignored {
+    let ignored: Vec<(&Sequence, &Operation)> =
+        inventory.acquires().into_iter().filter(|(_, acquire)| defect(acquire).is_some()).collect();
+    let places: BTreeSet<(Location, &[Location])> =
+        ignored.iter().map(|(_, acquire)| (acquire.inner, &acquire.via[..])).collect();
+    for (sequence, acquire) in ignored {
         let Some((label, what)) = defect(acquire) else { continue };
         // A caller of the function that drops the reply sees it dropped as well.
         if acquire.via.get(1..).is_some_and(|via| places.contains(&(acquire.inner, via))) {
@@ -26,8 +24,12 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
         let key = &inventory.keys[acquire.key];
         let place = acquire.via.first().copied().filter(|_| acquire.reply == ReplyUse::Ignored);
         let place = place.unwrap_or(acquire.location);
+        // A function that answers yes or no may have found its answer in another way.
+        let is_doubtful = sequence.answers && !acquire.error_is_yes;
+        let confidence = if is_doubtful { Confidence::Low } else { Confidence::High };
         report.add(
             Draft::new(place, label, format!("{what} `{}` was taken", key.name), HELP)
+                .confidence(confidence)
                 .lock(&key.name)
                 .related_to_helper(place, acquire),
         );

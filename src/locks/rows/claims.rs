@@ -3,7 +3,7 @@
 
 use super::purpose::picks_row;
 use super::{Purpose, RowWrite, row_writes};
-use crate::facts::sql::{Expr, ExprKind, SourceKind, StatementKind, WriteVerb};
+use crate::facts::sql::{Dialect, Expr, ExprKind, SourceKind, StatementKind, WriteVerb};
 use crate::facts::{FileId, Location};
 use crate::locks::statement::SessionLock;
 use crate::locks::tables::{contains, inner_selects, literal, selects};
@@ -42,7 +42,11 @@ pub fn ignored_session_locks(inventory: &Inventory) -> Vec<&SqlSite> {
 pub fn ignored_row_acquires(inventory: &Inventory) -> Vec<&SqlSite> {
     let mut found: Vec<&SqlSite> = Vec::new();
     for row in row_writes(inventory) {
-        let dropped = row.site.count == CountUse::Ignored && row.site.reply_dropped && !row.is_nested;
+        // A transaction may have read the row before, so that the count says nothing new.
+        let dropped = row.site.count == CountUse::Ignored
+            && row.site.reply_dropped
+            && !row.is_nested
+            && !row.site.transaction.open;
         let conditional = match row.write.verb {
             WriteVerb::Update => row.purpose == Purpose::Acquire && !asks_nothing(&row),
             WriteVerb::Insert | WriteVerb::Upsert => row.profile.is_lock_table && row.write.skips_conflicts,
@@ -120,7 +124,9 @@ fn file(site: &SqlSite) -> Option<FileId> {
 
 fn has_locked(row: &RowWrite<'_>) -> bool {
     let scope = &row.site.transaction;
-    contains(&scope.locked_tables, &row.write.table.name) || scope.advisory_lock
+    // In SQLite, a transaction that has read cannot write once another one has written.
+    let serial = scope.open && row.site.dialect == Dialect::Sqlite;
+    serial || contains(&scope.locked_tables, &row.write.table.name) || scope.advisory_lock
 }
 
 /// A read of the table that asks for free rows and does not lock them.

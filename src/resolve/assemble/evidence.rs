@@ -40,7 +40,9 @@ struct Notes {
     function_says_holding: bool,
     function_says_other: bool,
     counted: bool,
-    taken_after_look: bool,
+    /// Where a plain SET follows a look at the key, and whether it stores who holds it.
+    looked_homes: BTreeSet<String>,
+    looked_owner: bool,
 }
 
 fn note_sequence(sequence: &Sequence, notes: &mut [Notes]) {
@@ -74,10 +76,12 @@ fn note_sequence(sequence: &Sequence, notes: &mut [Notes]) {
             Action::Overwrite { owner, .. }
                 if operation.decided_by.is_some() && !operation.context.in_script =>
             {
-                note.taken_after_look = true;
-                note.acquire_homes.insert(home(operation));
-                note.named_owner |= matches!(owner, OwnerValue::Named(name) if says_owner(name));
-                note.names(&operation.function);
+                note.looked_homes.insert(home(operation));
+                note.looked_owner |= match owner {
+                    OwnerValue::Named(name) => says_owner(name),
+                    OwnerValue::Unique => true,
+                    _ => false,
+                } && says_lock(&operation.function);
             }
             Action::Expire { compared, .. } => note.compared |= *compared || compared_read,
             Action::Increment => note.counted = true,
@@ -104,14 +108,15 @@ impl Notes {
 
     fn evidence(&self, name: &str) -> Vec<Evidence> {
         let name_says_lock = says_lock(name);
-        let paired = self.acquire_homes.intersection(&self.release_homes).next().is_some();
         // A cache is filled in this way, too; only the words around it tell the two apart.
-        let by_look = self.taken_after_look && (name_says_lock || self.function_says_lock);
+        let by_look = !self.looked_homes.is_empty() && (name_says_lock || self.looked_owner);
         let never_set = self.acquires.is_empty() && !by_look;
+        let looked = self.looked_homes.iter().filter(|_| by_look);
+        let paired = self.acquire_homes.iter().chain(looked).any(|home| self.release_homes.contains(home));
         let candidates = [
             (self.compared, 4, "its stored value is compared before it is deleted or extended"),
             (self.unique_owner, 2, "each acquisition stores a value of its own"),
-            (self.named_owner, 2, "it stores who holds it"),
+            (self.named_owner || (by_look && self.looked_owner), 2, "it stores who holds it"),
             (name_says_lock, 2, "its name says so"),
             (self.function_says_lock, 2, "the functions around it say so"),
             (self.function_says_holding, 1, "the functions around it take and give back"),

@@ -137,11 +137,16 @@ pub fn is_random(evaluator: &Evaluator<'_>, value: &Value) -> bool {
 
 /// Whether a value, or all that constructors put into the field that it is, names the process or its host.
 pub fn is_of_process(evaluator: &Evaluator<'_>, value: &Value) -> bool {
-    if value.flows.process {
+    // What else flows in, such as the number of a job, may tell the holders apart.
+    let nothing_else = |value: &Value| {
+        let flows = &value.flows;
+        flows.process && flows.params.is_empty() && flows.fields.is_empty() && flows.replies.is_empty()
+    };
+    if nothing_else(value) {
         return true;
     }
     let Some(known) = field_values(evaluator, value) else { return false };
-    !known.is_empty() && known.iter().all(|value| value.flows.process)
+    !known.is_empty() && known.iter().all(nothing_else)
 }
 
 /// What constructors put into the field that a value is.

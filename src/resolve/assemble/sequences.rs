@@ -50,8 +50,13 @@ fn sequence(
     Some(Sequence {
         function: evaluator.program.qualified_name(function),
         location: Location { file, span: entry.function.name_span },
+        answers: entry.function.result.as_ref().is_some_and(says_yes_or_no),
         operations,
     })
+}
+
+fn says_yes_or_no(ty: &crate::facts::rust::Type) -> bool {
+    matches!(ty.name(), "bool" | "Option") || ty.args.iter().any(says_yes_or_no)
 }
 
 struct Assembly<'s, 'a> {

@@ -152,11 +152,12 @@ impl Run<'_, '_> {
         let session = self.operation.session.as_deref().unwrap_or("").to_owned();
         let executor = executor(&self.call.executor, &session);
         let mut sites = Vec::new();
+        note_text(sessions.entry(session.clone()).or_default(), &text.assembled.value);
         for statement in &text.statements {
             let scope = sessions.entry(session.clone()).or_default();
             scope.open |= executor == Executor::Transaction || self.operation.context.in_transaction;
             let before = scope.clone();
-            note(scope, &statement.kind, &text.assembled.value);
+            note(scope, &statement.kind);
             let at = text.assembled.map.source_span(statement.span);
             let key = SiteKey {
                 location: Location { file: text.assembled.file, span: at },
@@ -267,21 +268,25 @@ fn is_select_of(action: &Action, table: &str) -> bool {
     })
 }
 
-/// What a statement leaves behind in its session.
-fn note(scope: &mut TransactionScope, statement: &StatementKind, text: &str) {
+/// What a text leaves behind in its session, whether or not it is understood.
+fn note_text(scope: &mut TransactionScope, text: &str) {
     scope.advisory_lock |= matches!(session_lock(text), Some(SessionLock::Take | SessionLock::Try));
     // SQLite has one writer at a time, and this makes the transaction that one from its start.
     let starts = text.trim_start().to_ascii_lowercase();
     scope.advisory_lock |=
         ["begin immediate", "begin exclusive"].iter().any(|begin| starts.starts_with(begin));
-    if let StatementKind::Select(select) = statement {
-        if select.locks_rows {
-            let tables = select.sources.iter().filter_map(|source| match &source.kind {
-                SourceKind::Table(table) => Some(table.name.clone()),
-                _ => None,
-            });
-            scope.locked_tables.extend(tables);
-        }
+}
+
+/// What a statement leaves behind in its session.
+fn note(scope: &mut TransactionScope, statement: &StatementKind) {
+    if let StatementKind::Select(select) = statement
+        && select.locks_rows
+    {
+        let tables = select.sources.iter().filter_map(|source| match &source.kind {
+            SourceKind::Table(table) => Some(table.name.clone()),
+            _ => None,
+        });
+        scope.locked_tables.extend(tables);
     }
 }
 

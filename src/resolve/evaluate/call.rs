@@ -39,6 +39,14 @@ impl Frame<'_, '_> {
         }
         let starts = path.last().is_some_and(|name| STARTING.contains(&name.as_str()));
         let values = self.arguments(span, starts, args);
+        let before = self.context.in_transaction;
+        self.context.in_transaction |= path.last().is_some_and(|name| opens_transaction(name));
+        let value = self.call_path(span, path, values);
+        self.context.in_transaction = before;
+        value
+    }
+
+    fn call_path(&mut self, span: Span, path: &[String], values: Vec<Value>) -> Value {
         let full = self.eval.program.full_path(self.unit, path);
         if let Some(value) = self.client_call(span, &full, &values) {
             return value;
@@ -65,7 +73,9 @@ impl Frame<'_, '_> {
             self.context.spawned_at = Some(self.location(span));
         }
         let values = args.iter().map(|arg| self.expr(arg)).collect();
-        (self.context.spawned, self.context.spawned_at) = (before.spawned, before.spawned_at);
+        if starts {
+            self.context = before;
+        }
         values
     }
 
@@ -188,7 +198,7 @@ impl Frame<'_, '_> {
             values.iter().for_each(|value| self.mark(value, |uses| uses.passed = true));
         }
         let before = self.context;
-        self.context.in_transaction |= method.contains("transaction");
+        self.context.in_transaction |= opens_transaction(method);
         let inner = self.run_closures(whole, values);
         self.context = before;
         let mut value = Value::made_of(std::iter::once(object).chain(values).chain(&inner));
@@ -237,6 +247,11 @@ impl Frame<'_, '_> {
             }
         }
     }
+}
+
+/// Whether a function, by its name, runs the closure that it is given in a transaction.
+fn opens_transaction(name: &str) -> bool {
+    name.contains("transaction")
 }
 
 fn is_text_edit(method: &str, object: &Value) -> bool {

@@ -186,7 +186,8 @@ impl Frame<'_, '_> {
             let ty = crate::facts::rust::Type {
                 kind: crate::facts::rust::TypeForm::Path,
                 path: vec!["Transaction".to_owned()],
-                args: Vec::new(),
+                // The type of the pool tells which database it is.
+                args: object.ty.iter().map(|ty| (**ty).clone()).collect(),
             };
             return Some(Value::unknown().named("transaction").with_type(Some(Rc::new(ty))));
         }
