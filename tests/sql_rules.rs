@@ -37,6 +37,8 @@ impl Case<'_> {
             call: Some(Location { file, span: Span::new(0, 1) }),
             complete: true,
             count: CountUse::Checked,
+            reply_dropped: false,
+            session_lock: None,
             executor: Executor::Pool,
             transaction: TransactionScope::default(),
             is_test: false,

@@ -158,6 +158,8 @@ pub struct Write {
     /// The columns of an INSERT and its first row of values (empty for `INSERT … SELECT`).
     pub insert_columns: Vec<String>,
     pub insert_values: Vec<Expr>,
+    /// `ON CONFLICT DO NOTHING`, `INSERT IGNORE`: it changes no row where one is there already.
+    pub skips_conflicts: bool,
     /// WHERE of an update or delete, of `DO UPDATE … WHERE`, `AND` condition of a MERGE's clause.
     pub predicate: Option<Expr>,
     /// `ON CONFLICT (…) WHERE`: it selects an index and guards nothing.

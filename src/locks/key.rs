@@ -11,6 +11,8 @@ pub struct Key {
     pub evidence: Vec<Evidence>,
     /// Where it is taken with NX.
     pub acquires: Vec<Location>,
+    /// No more is known of it than that a caller gives it.
+    pub is_parameter: bool,
 }
 
 /// One reason, with its weight: positive for a lock, negative against it.

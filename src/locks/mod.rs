@@ -24,7 +24,10 @@ pub use binary::{Binary, LeaseUse, SigtermHandling};
 pub use clock::{ClockFlow, ClockFlowKind};
 pub use key::{Evidence, Key};
 pub use operation::{Action, Operation, OwnerCheck, OwnerValue, ReplyUse, Sequence, Ttl};
-pub use rows::{unguarded_row_releases, unguarded_row_renewals};
+pub use rows::{
+    RowClaim, constant_row_owners, ignored_row_acquires, ignored_session_locks, unguarded_row_claims,
+    unguarded_row_releases, unguarded_row_renewals,
+};
 pub use schema::Schema;
 pub use statement::{CountUse, Executor, SqlSite, StatementOrigin, TransactionScope};
 pub use tables::Tables;
@@ -62,29 +65,72 @@ impl Inventory {
     /// Every delete of a lock that is not one atomic step with a comparison, with its sequence; each place
     /// once.
     pub fn deletes(&self) -> Vec<(&Sequence, &Operation)> {
-        let mut deletes: Vec<(&Sequence, &Operation)> = Vec::new();
-        for sequence in &self.sequences {
-            let plain = sequence.operations.iter().filter(|operation| {
-                operation.action == Action::Delete { compared: false }
-                    && self.keys[operation.key].is_lock()
-                    && !operation.token_in_key
-                    && !operation.watched
-                    && !operation.is_test
-            });
-            deletes.extend(plain.map(|operation| (sequence, operation)));
-        }
+        self.uncompared(|_, operation| operation.action == Action::Delete { compared: false })
+    }
+
+    /// Every command that gives a lock more time without comparing in the same step, as
+    /// [`Inventory::deletes`].
+    pub fn renewals(&self) -> Vec<(&Sequence, &Operation)> {
+        self.uncompared(|sequence, operation| {
+            operation.action.is_plain_renewal() && !sequence.completes_an_acquire(operation)
+        })
+    }
+
+    /// Every command that takes a lock that is free, in every sequence that shows it.
+    pub fn acquires(&self) -> Vec<(&Sequence, &Operation)> {
+        self.each_operation(|_, operation| {
+            operation.action.is_acquire() && self.keys[operation.key].is_lock() && !operation.is_test
+        })
+    }
+
+    /// Every plain SET of a lock that a look at it led to, as [`Inventory::deletes`].
+    pub fn uncompared_sets(&self) -> Vec<(&Sequence, &Operation)> {
+        self.uncompared(|sequence, operation| {
+            matches!(operation.action, Action::Overwrite { only_if_present: false, .. })
+                && operation.decided_by.is_some()
+                && operation.after_acquire.is_none()
+                && !operation.context.in_script
+                && sequence.ownership_read(operation).is_none()
+        })
+    }
+
+    fn each_operation(&self, wanted: impl Fn(&Sequence, &Operation) -> bool) -> Vec<(&Sequence, &Operation)> {
+        let all = self.sequences.iter().flat_map(|s| s.operations.iter().map(move |o| (s, o)));
+        all.filter(|(sequence, operation)| wanted(sequence, operation)).collect()
+    }
+
+    fn uncompared(&self, kind: impl Fn(&Sequence, &Operation) -> bool) -> Vec<(&Sequence, &Operation)> {
+        let mut found = self.each_operation(|sequence, operation| {
+            kind(sequence, operation)
+                && self.keys[operation.key].is_lock()
+                && !operation.token_in_key
+                && !operation.watched
+                && !operation.is_test
+        });
+        // What a general wrapper does to any key is judged where its callers name one.
+        let named: BTreeSet<Location> = self
+            .each_operation(|_, o| !o.via.is_empty() && !self.keys[o.key].is_parameter)
+            .into_iter()
+            .map(|(_, o)| o.inner)
+            .collect();
+        found.retain(|(_, o)| {
+            !self.keys[o.key].is_parameter
+                || vocabulary::says_lock(&o.function)
+                || vocabulary::says_lock(&self.keys[o.key].name)
+                || !named.contains(&o.inner)
+        });
         // A helper is judged from its callers when one of them compares the owner for it; else it is one
         // defect of its own, however many callers it has.
-        let compared: BTreeSet<Location> = deletes
+        let compared: BTreeSet<Location> = found
             .iter()
-            .filter(|(_, d)| !d.via.is_empty() && !d.checks.is_empty())
-            .map(|(_, d)| d.inner)
+            .filter(|(_, o)| !o.via.is_empty() && !o.checks.is_empty())
+            .map(|(_, o)| o.inner)
             .collect();
         let own: BTreeSet<Location> =
-            deletes.iter().filter(|(_, d)| d.via.is_empty()).map(|(_, d)| d.inner).collect();
-        deletes.retain(|(_, d)| d.via.is_empty() != compared.contains(&d.inner) || !own.contains(&d.inner));
-        deletes.sort_by_key(|(_, d)| (d.location, d.checks.is_empty()));
-        deletes.dedup_by_key(|(_, d)| d.location);
-        deletes
+            found.iter().filter(|(_, o)| o.via.is_empty()).map(|(_, o)| o.inner).collect();
+        found.retain(|(_, o)| o.via.is_empty() != compared.contains(&o.inner) || !own.contains(&o.inner));
+        found.sort_by_key(|(_, o)| (o.location, o.checks.is_empty()));
+        found.dedup_by_key(|(_, o)| o.location);
+        found
     }
 }

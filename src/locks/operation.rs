@@ -8,7 +8,29 @@ pub struct Sequence {
     /// Such as `JobGuard::take`.
     pub function: String,
     pub location: Location,
+    /// Its result says yes or no.
+    pub answers: bool,
     pub operations: Vec<Operation>,
+}
+
+impl Sequence {
+    /// The comparison on which an operation depends that found the holder's own value in its key.
+    pub fn ownership_read(&self, operation: &Operation) -> Option<&Operation> {
+        operation.checks.iter().filter(|check| !check.with_constant).find_map(|check| {
+            let read = self.operations.get(check.read)?;
+            (read.key == operation.key && read.action == Action::Read).then_some(read)
+        })
+    }
+
+    /// Whether an expiry belongs to an acquire of this sequence that took the key without one.
+    pub fn completes_an_acquire(&self, operation: &Operation) -> bool {
+        self.operations.iter().any(|other| {
+            let bare = matches!(other.action, Action::Acquire { ttl: Ttl::None, .. } | Action::Increment);
+            // A script that takes the key may set its expiry in a second command.
+            let one_script = other.action.is_acquire() && other.location == operation.location;
+            other.key == operation.key && (bare || one_script)
+        })
+    }
 }
 
 /// One operation on a key of a key-value store.
@@ -31,12 +53,18 @@ pub struct Operation {
     pub checks: Vec<OwnerCheck>,
     /// The acquire of this sequence whose success is known where it runs.
     pub after_acquire: Option<usize>,
+    /// The look at its key (a read, or a question whether it exists) whose answer lets it run.
+    pub decided_by: Option<usize>,
     /// A WATCH on its key came before it, and it is queued in a transaction.
     pub watched: bool,
     /// The pipeline that it is queued in, and whether that runs as MULTI … EXEC.
     pub pipeline: Option<(usize, bool)>,
     pub context: Context,
     pub reply: ReplyUse,
+    /// The call that started the task that it runs in.
+    pub spawned_at: Option<Location>,
+    /// An error of the store counts as a positive reply.
+    pub error_is_yes: bool,
     /// The key holds a value that is different for each acquisition.
     pub token_in_key: bool,
     pub is_test: bool,
@@ -82,6 +110,14 @@ impl Action {
     pub fn is_acquire(&self) -> bool {
         matches!(self, Action::Acquire { .. })
     }
+
+    /// More time for whoever holds the key by now.
+    pub fn is_plain_renewal(&self) -> bool {
+        matches!(
+            self,
+            Action::Expire { compared: false, .. } | Action::Overwrite { only_if_present: true, .. }
+        )
+    }
 }
 
 /// A lifetime, as far as the text shows it.
@@ -101,6 +137,8 @@ pub enum OwnerValue {
     /// A random number or UUID made for it.
     Unique,
     Constant(String),
+    /// Names the process or its host: a constant, an identifier made once, a host name.
+    PerProcess,
     /// A variable, parameter or field of this name.
     Named(String),
     Unknown,

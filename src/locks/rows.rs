@@ -4,8 +4,13 @@
 //! ([`super::guard`]), and what the transaction around it has done. The rules on SQL turn these verdicts
 //! into findings, each defect into one.
 
+mod claims;
 mod protection;
 mod purpose;
+
+pub use claims::{
+    RowClaim, constant_row_owners, ignored_row_acquires, ignored_session_locks, unguarded_row_claims,
+};
 
 use super::Inventory;
 use super::guard::{Guard, Looseness};
@@ -13,7 +18,7 @@ use super::naming;
 use super::schema::Table;
 use super::statement::{SqlSite, StatementOrigin};
 use super::tables::{NestedWrite, TableProfile, TokenColumn, writes};
-use crate::facts::sql::{Comparison, Expr, Write};
+use crate::facts::sql::{Comparison, Expr, ExprKind, Write};
 
 /// One write of one statement.
 #[derive(Debug, Clone, Copy)]
@@ -133,6 +138,22 @@ impl<'a> RowWrite<'a> {
     fn is_unguarded(&self, inventory: &Inventory) -> bool {
         let open = matches!(self.protection(inventory), Protection::Open | Protection::Loose { .. });
         open && self.site.complete && self.site.statement.parsed
+    }
+
+    /// An upsert that overwrites whatever row is there.
+    fn is_open_upsert(&self) -> bool {
+        self.write.predicate.is_none()
+            && self.write.assignments.iter().all(|a| {
+                matches!(
+                    a.value.kind,
+                    ExprKind::InsertedValue { .. }
+                        | ExprKind::Bind(_)
+                        | ExprKind::Hole
+                        | ExprKind::Column { .. }
+                        | ExprKind::Call { .. }
+                        | ExprKind::Arithmetic { .. }
+                )
+            })
     }
 
     fn is_administrative(&self) -> bool {

@@ -17,6 +17,10 @@ pub struct SqlSite {
     /// `false` when pieces of the text are unknown in places where a predicate could stand.
     pub complete: bool,
     pub count: CountUse,
+    /// Nothing looks at what comes back, rows included.
+    pub reply_dropped: bool,
+    /// The lock of the session or transaction that it takes or frees.
+    pub session_lock: Option<SessionLock>,
     pub executor: Executor,
     pub transaction: TransactionScope,
     /// Under `#[cfg(test)]`, `tests/`, `benches/`, `examples/`.
@@ -49,6 +53,16 @@ impl SqlSite {
     pub fn location(&self) -> Location {
         self.at(self.statement.span)
     }
+}
+
+/// What a statement does to a lock that belongs to a session or transaction rather than to a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SessionLock {
+    /// Waits for it: `pg_advisory_lock`.
+    Take,
+    /// Takes it if it is free and says so: `pg_try_advisory_lock`, `GET_LOCK`.
+    Try,
+    Release,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -144,6 +144,19 @@ const OWNER: &[&str] = &[
 ];
 
 /// Functions that free a lock on an operator's word.
+const RENEWAL: &[&str] = &[
+    "renew",
+    "renewal",
+    "refresh",
+    "extend",
+    "prolong",
+    "heartbeat",
+    "keepalive",
+    "touch",
+    "reacquire",
+    "again",
+];
+
 const FORCED: &[&str] =
     &["force", "forced", "admin", "operator", "repair", "purge", "reset", "wipe", "flush", "steal", "break"];
 
@@ -184,6 +197,11 @@ pub fn says_other(name: &str) -> bool {
 
 pub fn says_owner(name: &str) -> bool {
     any(name, OWNER)
+}
+
+/// Whether a function by this name keeps a lock alive.
+pub fn says_renewal(name: &str) -> bool {
+    any(name, RENEWAL)
 }
 
 pub fn says_forced(name: &str) -> bool {

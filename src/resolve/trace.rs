@@ -75,6 +75,8 @@ pub struct Context {
     pub loops: u16,
     /// Inside a task or thread that was started and not awaited on the spot.
     pub spawned: bool,
+    /// The call that started the innermost such task, in this function or in a caller.
+    pub spawned_at: Option<Location>,
     /// Inside `Drop::drop`.
     pub in_drop: bool,
     /// Behind a `sleep`, on the same path.
@@ -88,6 +90,8 @@ pub struct Context {
 pub struct Uses {
     /// Its error alone was looked at.
     pub error_tested: bool,
+    /// An error was replaced with `true`.
+    pub error_is_yes: bool,
     /// Its value reached a comparison, a condition, a pattern, or a function that tests it.
     pub tested: bool,
     /// It is (part of) the function's result.

@@ -35,6 +35,8 @@ pub struct Flows {
     pub monotonic: bool,
     /// A random number, a UUID: different for each evaluation.
     pub random: bool,
+    /// The name of this process or host: the same for each evaluation in it.
+    pub process: bool,
 }
 
 impl Flows {
@@ -45,6 +47,7 @@ impl Flows {
         self.wall_clock = self.wall_clock.or(other.wall_clock);
         self.monotonic |= other.monotonic;
         self.random |= other.random;
+        self.process |= other.process;
     }
 }
 

@@ -1,6 +1,6 @@
 //! A holder reads the lock's value, sees itself, and deletes the key in a second step.
 
-use crate::locks::{Action, Inventory, Operation, Sequence, unguarded_row_releases};
+use crate::locks::{Inventory, unguarded_row_releases};
 use crate::rules::{Draft, Reporter};
 
 pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
@@ -17,7 +17,7 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
         );
     }
     for (sequence, delete) in inventory.deletes() {
-        let Some(read) = ownership_read(sequence, delete) else { continue };
+        let Some(read) = sequence.ownership_read(delete) else { continue };
         let key = &inventory.keys[delete.key];
         let place = delete.place_beside(read);
         report.add(
@@ -35,12 +35,4 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
             .related_to_helper(place, delete),
         );
     }
-}
-
-/// The read whose value was found equal to something that is no constant.
-fn ownership_read<'s>(sequence: &'s Sequence, delete: &Operation) -> Option<&'s Operation> {
-    delete.checks.iter().filter(|check| !check.with_constant).find_map(|check| {
-        let read = sequence.operations.get(check.read)?;
-        (read.key == delete.key && read.action == Action::Read).then_some(read)
-    })
 }

@@ -276,6 +276,7 @@ fn blank(verb: WriteVerb, table: TableName, table_span: Span) -> Write {
         assignments: Vec::new(),
         insert_columns: Vec::new(),
         insert_values: Vec::new(),
+        skips_conflicts: false,
         predicate: None,
         conflict_predicate: None,
         sources: Vec::new(),

@@ -169,6 +169,7 @@ fn blank(frame: &Frame<'_>) -> Write {
         assignments: Vec::new(),
         insert_columns: Vec::new(),
         insert_values: Vec::new(),
+        skips_conflicts: false,
         predicate: None,
         conflict_predicate: None,
         sources: Vec::new(),

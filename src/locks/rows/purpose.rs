@@ -167,7 +167,7 @@ pub(super) fn finishes_claim(site: &SqlSite, write: &Write, profile: &TableProfi
 }
 
 /// Whether the condition picks rows by a value that the caller brings.
-fn picks_row(write: &Write) -> bool {
+pub(super) fn picks_row(write: &Write) -> bool {
     let given = |e: &Expr| {
         matches!(&e.kind, ExprKind::Bind(_) | ExprKind::Hole | ExprKind::Cast { .. } | ExprKind::Other(_))
     };

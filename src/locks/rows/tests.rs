@@ -20,6 +20,8 @@ pub(crate) fn site(sql: &str, dialect: Dialect) -> SqlSite {
         call: None,
         complete: true,
         count: CountUse::Checked,
+        reply_dropped: false,
+        session_lock: None,
         executor: Executor::Pool,
         transaction: TransactionScope::default(),
         is_test: false,

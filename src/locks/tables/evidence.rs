@@ -240,7 +240,8 @@ fn hand_out(profile: &mut TableProfile, site: &SqlSite, write: &Write) {
         return;
     }
     let states = write.assignments.iter().filter(|a| naming::is_state(&a.column));
-    let running: Vec<String> = states.filter_map(|a| literal(site, &a.value)).collect();
+    let given = states.filter_map(|a| literal(site, &a.value));
+    let running: Vec<String> = given.filter(|state| !naming::is_terminal_state(state)).collect();
     let asked = conditions
         .iter()
         .filter(|(column, operator, _)| *operator == Comparison::Equal && naming::is_state(column))

@@ -3,11 +3,12 @@
 
 use std::collections::BTreeSet;
 
+use super::keys::KeyName;
 use crate::locks::vocabulary::{says_holding, says_lock, says_other, says_owner};
 use crate::locks::{Action, Evidence, Key, OwnerValue, Sequence};
 
 /// The keys with their evidence, in the order of `names`.
-pub fn weigh(names: &[String], sequences: &[Sequence]) -> Vec<Key> {
+pub fn weigh(names: &[KeyName], sequences: &[Sequence]) -> Vec<Key> {
     let mut notes: Vec<Notes> = names.iter().map(|_| Notes::default()).collect();
     for sequence in sequences {
         note_sequence(sequence, &mut notes);
@@ -16,8 +17,9 @@ pub fn weigh(names: &[String], sequences: &[Sequence]) -> Vec<Key> {
         .iter()
         .zip(notes)
         .map(|(name, notes)| Key {
-            name: name.clone(),
-            evidence: notes.evidence(name),
+            name: name.text.clone(),
+            evidence: notes.evidence(&name.text),
+            is_parameter: name.is_parameter,
             acquires: notes.acquires.into_iter().collect(),
         })
         .collect()
@@ -38,6 +40,9 @@ struct Notes {
     function_says_holding: bool,
     function_says_other: bool,
     counted: bool,
+    /// Where a plain SET follows a look at the key, and whether it stores who holds it.
+    looked_homes: BTreeSet<String>,
+    looked_owner: bool,
 }
 
 fn note_sequence(sequence: &Sequence, notes: &mut [Notes]) {
@@ -68,6 +73,16 @@ fn note_sequence(sequence: &Sequence, notes: &mut [Notes]) {
                 note.release_homes.insert(home(operation));
                 note.names(&operation.function);
             }
+            Action::Overwrite { owner, .. }
+                if operation.decided_by.is_some() && !operation.context.in_script =>
+            {
+                note.looked_homes.insert(home(operation));
+                note.looked_owner |= match owner {
+                    OwnerValue::Named(name) => says_owner(name),
+                    OwnerValue::Unique => true,
+                    _ => false,
+                } && says_lock(&operation.function);
+            }
             Action::Expire { compared, .. } => note.compared |= *compared || compared_read,
             Action::Increment => note.counted = true,
             _ => {}
@@ -93,12 +108,15 @@ impl Notes {
 
     fn evidence(&self, name: &str) -> Vec<Evidence> {
         let name_says_lock = says_lock(name);
-        let paired = self.acquire_homes.intersection(&self.release_homes).next().is_some();
-        let never_set = self.acquires.is_empty();
+        // A cache is filled in this way, too; only the words around it tell the two apart.
+        let by_look = !self.looked_homes.is_empty() && (name_says_lock || self.looked_owner);
+        let never_set = self.acquires.is_empty() && !by_look;
+        let looked = self.looked_homes.iter().filter(|_| by_look);
+        let paired = self.acquire_homes.iter().chain(looked).any(|home| self.release_homes.contains(home));
         let candidates = [
             (self.compared, 4, "its stored value is compared before it is deleted or extended"),
             (self.unique_owner, 2, "each acquisition stores a value of its own"),
-            (self.named_owner, 2, "it stores who holds it"),
+            (self.named_owner || (by_look && self.looked_owner), 2, "it stores who holds it"),
             (name_says_lock, 2, "its name says so"),
             (self.function_says_lock, 2, "the functions around it say so"),
             (self.function_says_holding, 1, "the functions around it take and give back"),

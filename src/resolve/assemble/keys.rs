@@ -14,7 +14,13 @@ const MAX_DEPTH: usize = 4;
 #[derive(Default)]
 pub struct KeyTable {
     by_identity: BTreeMap<String, usize>,
-    names: Vec<String>,
+    names: Vec<KeyName>,
+}
+
+/// How a key is called in reports.
+pub struct KeyName {
+    pub text: String,
+    pub is_parameter: bool,
 }
 
 /// What a key value shows.
@@ -25,7 +31,7 @@ pub struct KnownKey {
 }
 
 impl KeyTable {
-    pub fn names(&self) -> &[String] {
+    pub fn names(&self) -> &[KeyName] {
         &self.names
     }
 
@@ -36,9 +42,10 @@ impl KeyTable {
             pieces.iter().any(|piece| matches!(piece, Piece::Hole(value) if is_random(evaluator, value)));
         let (identity, name) = identity(evaluator, function, &pieces)?;
         let next = self.names.len();
+        let is_parameter = identity.starts_with("param:");
         let index = *self.by_identity.entry(identity).or_insert(next);
         if index == next {
-            self.names.push(name);
+            self.names.push(KeyName { text: name, is_parameter });
         }
         Some(KnownKey { index, token_in_key })
     }
@@ -124,7 +131,27 @@ pub fn is_random(evaluator: &Evaluator<'_>, value: &Value) -> bool {
     if value.flows.random {
         return true;
     }
-    let Form::Symbol(Symbol::Field { owner, name }) = &value.form else { return false };
+    let Some(known) = field_values(evaluator, value) else { return false };
+    known.iter().any(|value| value.flows.random)
+}
+
+/// Whether a value, or all that constructors put into the field that it is, names the process or its host.
+pub fn is_of_process(evaluator: &Evaluator<'_>, value: &Value) -> bool {
+    // What else flows in, such as the number of a job, may tell the holders apart.
+    let nothing_else = |value: &Value| {
+        let flows = &value.flows;
+        flows.process && flows.params.is_empty() && flows.fields.is_empty() && flows.replies.is_empty()
+    };
+    if nothing_else(value) {
+        return true;
+    }
+    let Some(known) = field_values(evaluator, value) else { return false };
+    !known.is_empty() && known.iter().all(nothing_else)
+}
+
+/// What constructors put into the field that a value is.
+fn field_values<'e>(evaluator: &'e Evaluator<'_>, value: &Value) -> Option<&'e [Value]> {
+    let Form::Symbol(Symbol::Field { owner, name }) = &value.form else { return None };
     let key: (Rc<str>, Rc<str>) = (owner.clone(), name.clone());
-    evaluator.fields.get(&key).is_some_and(|known| known.iter().any(|value| value.flows.random))
+    evaluator.fields.get(&key).map(|known| &known[..])
 }

@@ -11,7 +11,7 @@ use crate::locks::{Action, Operation, OwnerCheck, OwnerValue, ReplyUse, Sequence
 use super::super::evaluate::Evaluator;
 use super::super::trace::{self, ScriptCall, Trace};
 use super::super::value::{Expiry, Form, Piece, Symbol, Value, WriteCondition};
-use super::keys::{KeyTable, is_random};
+use super::keys::{KeyTable, is_of_process, is_random};
 
 /// `EXPIRE key 1`, in milliseconds.
 const SHORTEST: i128 = 1000;
@@ -50,8 +50,13 @@ fn sequence(
     Some(Sequence {
         function: evaluator.program.qualified_name(function),
         location: Location { file, span: entry.function.name_span },
+        answers: entry.function.result.as_ref().is_some_and(says_yes_or_no),
         operations,
     })
+}
+
+fn says_yes_or_no(ty: &crate::facts::rust::Type) -> bool {
+    matches!(ty.name(), "bool" | "Option") || ty.args.iter().any(says_yes_or_no)
 }
 
 struct Assembly<'s, 'a> {
@@ -116,6 +121,7 @@ impl Assembly<'_, '_> {
             return OwnerValue::Constant(text);
         }
         match &value.form {
+            _ if is_of_process(self.evaluator, value) => OwnerValue::PerProcess,
             Form::Int(number) => OwnerValue::Constant(number.to_string()),
             Form::Bool(yes) => OwnerValue::Constant(yes.to_string()),
             Form::Symbol(Symbol::Param { name, .. } | Symbol::Field { name, .. } | Symbol::Local(name)) => {
@@ -138,6 +144,7 @@ impl Assembly<'_, '_> {
             && before.iter().any(|earlier| earlier.key == known.index && earlier.action == Action::Watch);
         let program = self.evaluator.program;
         let (checks, after_acquire) = self.conditions(operation);
+        let decided_by = self.decided_by(operation, known.index, before);
         Some(Operation {
             action,
             key: known.index,
@@ -148,6 +155,7 @@ impl Assembly<'_, '_> {
             function: program.qualified_name(operation.function),
             checks,
             after_acquire,
+            decided_by,
             watched,
             pipeline: operation
                 .pipeline
@@ -160,6 +168,8 @@ impl Assembly<'_, '_> {
                 in_script: false,
             },
             reply: reply_use(operation),
+            spawned_at: operation.context.spawned_at,
+            error_is_yes: operation.uses.error_is_yes,
             token_in_key: known.token_in_key,
             is_test: program.is_test(operation.function) || program.is_test(self.function),
         })
@@ -177,6 +187,15 @@ impl Assembly<'_, '_> {
         }
         checks.dedup();
         (checks, acquired)
+    }
+
+    /// The look at the same key that a condition around the operation is about.
+    fn decided_by(&self, operation: &trace::Operation, key: usize, before: &[Operation]) -> Option<usize> {
+        let replies = operation.guards.iter().flat_map(|(condition, _)| &condition.flows.replies);
+        replies.filter_map(|reply| self.positions.get(reply).copied()).find(|&at| {
+            let looks = |look: &Operation| matches!(look.action, Action::Read | Action::Exists);
+            before.get(at).is_some_and(|look| look.key == key && looks(look))
+        })
     }
 
     fn owner_checks(&self, left: &Value, right: &Value, equal: bool, checks: &mut Vec<OwnerCheck>) {

@@ -89,6 +89,8 @@ fn site(unit: &SqlUnit<'_>, statement: Statement, origin: StatementOrigin) -> Sq
         call: None,
         complete: true,
         count: CountUse::Unknown,
+        reply_dropped: false,
+        session_lock: None,
         executor: Executor::Unknown,
         transaction: TransactionScope::default(),
         is_test: unit.is_test,

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::facts::sql::{Dialect, SourceKind, Statement, StatementKind};
 use crate::facts::{FileId, Location, TextMap};
-use crate::locks::statement::BoundValue;
+use crate::locks::statement::{BoundValue, SessionLock};
 use crate::locks::{CountUse, Executor, SqlSite, StatementOrigin, TransactionScope};
 use crate::sql;
 
@@ -152,11 +152,12 @@ impl Run<'_, '_> {
         let session = self.operation.session.as_deref().unwrap_or("").to_owned();
         let executor = executor(&self.call.executor, &session);
         let mut sites = Vec::new();
+        note_text(sessions.entry(session.clone()).or_default(), &text.assembled.value);
         for statement in &text.statements {
             let scope = sessions.entry(session.clone()).or_default();
             scope.open |= executor == Executor::Transaction || self.operation.context.in_transaction;
             let before = scope.clone();
-            note(scope, &statement.kind, &text.assembled.value);
+            note(scope, &statement.kind);
             let at = text.assembled.map.source_span(statement.span);
             let key = SiteKey {
                 location: Location { file: text.assembled.file, span: at },
@@ -201,6 +202,8 @@ impl Run<'_, '_> {
             call: Some(self.operation.location),
             complete: text.complete,
             count: count_use(self.operation, &self.call.method),
+            reply_dropped: is_dropped(self.operation),
+            session_lock: session_lock(&text.value),
             executor,
             transaction,
             is_test: self.is_test(),
@@ -265,19 +268,37 @@ fn is_select_of(action: &Action, table: &str) -> bool {
     })
 }
 
+/// What a text leaves behind in its session, whether or not it is understood.
+fn note_text(scope: &mut TransactionScope, text: &str) {
+    scope.advisory_lock |= matches!(session_lock(text), Some(SessionLock::Take | SessionLock::Try));
+    // SQLite has one writer at a time, and this makes the transaction that one from its start.
+    let starts = text.trim_start().to_ascii_lowercase();
+    scope.advisory_lock |=
+        ["begin immediate", "begin exclusive"].iter().any(|begin| starts.starts_with(begin));
+}
+
 /// What a statement leaves behind in its session.
-fn note(scope: &mut TransactionScope, statement: &StatementKind, text: &str) {
-    if let StatementKind::Select(select) = statement {
-        if select.locks_rows {
-            let tables = select.sources.iter().filter_map(|source| match &source.kind {
-                SourceKind::Table(table) => Some(table.name.clone()),
-                _ => None,
-            });
-            scope.locked_tables.extend(tables);
-        }
-        let lower = text.to_ascii_lowercase();
-        let takes = ["advisory_lock", "advisory_xact_lock", "get_lock("];
-        scope.advisory_lock |= takes.iter().any(|function| lower.contains(function));
+fn note(scope: &mut TransactionScope, statement: &StatementKind) {
+    if let StatementKind::Select(select) = statement
+        && select.locks_rows
+    {
+        let tables = select.sources.iter().filter_map(|source| match &source.kind {
+            SourceKind::Table(table) => Some(table.name.clone()),
+            _ => None,
+        });
+        scope.locked_tables.extend(tables);
+    }
+}
+
+fn session_lock(text: &str) -> Option<SessionLock> {
+    let lower = text.to_ascii_lowercase();
+    let has = |part: &str| lower.contains(part);
+    if has("advisory_unlock") || has("release_lock(") {
+        Some(SessionLock::Release)
+    } else if has("pg_try_advisory") || has("get_lock(") {
+        Some(SessionLock::Try)
+    } else {
+        has("pg_advisory_").then_some(SessionLock::Take)
     }
 }
 
@@ -399,6 +420,11 @@ fn executor(value: &Value, session: &str) -> Executor {
     } else {
         Executor::Unknown
     }
+}
+
+fn is_dropped(operation: &Operation) -> bool {
+    let uses = operation.uses;
+    !(uses.tested || uses.passed || uses.returned || uses.count_read)
 }
 
 /// Methods that fail when no row comes back.

@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use crate::facts::rust::BinaryOperator;
+use crate::facts::rust::{BinaryOperator, ExprKind};
 use crate::facts::{Location, Span};
 
 use super::Frame;
@@ -102,6 +102,8 @@ impl Frame<'_, '_> {
             return Some(value);
         }
         match method {
+            // A counter tells one call from the next.
+            "fetch_add" => Some(random()),
             "unwrap" | "expect" | "unwrap_or_default" | "ok" | "unwrap_or" | "unwrap_or_else" | "ok_or" => {
                 self.unwrapped(receiver, method, args)
             }
@@ -133,6 +135,14 @@ impl Frame<'_, '_> {
     }
 
     fn unwrapped(&mut self, receiver: &Value, method: &str, args: &[Value]) -> Option<Value> {
+        let otherwise_yes = match args.first().map(|arg| &arg.form) {
+            Some(Form::Bool(yes)) => *yes,
+            Some(Form::Closure(closure)) => matches!(closure.body.kind, ExprKind::Bool(true)),
+            _ => false,
+        };
+        if otherwise_yes && method.starts_with("unwrap_or") {
+            self.mark(receiver, |uses| uses.error_is_yes = true);
+        }
         if method == "ok_or" {
             self.mark_tested(receiver);
             return Some(receiver.clone());
@@ -259,6 +269,10 @@ impl Frame<'_, '_> {
             | ("Ulid", "new")
             | (_, "random" | "gen_random" | "nanoid") => Some(random()),
             ("rand", _) | ("Alphanumeric", _) => Some(random()),
+            ("process", "id")
+            | ("env", "var" | "var_os")
+            | ("hostname", "get")
+            | (_, "gethostname" | "hostname" | "fallible_hostname" | "get_hostname") => Some(of_process()),
             (
                 "LazyLock" | "Lazy" | "OnceLock" | "OnceCell" | "Arc" | "Rc" | "Box" | "Mutex" | "RwLock"
                 | "Cow" | "Pin",
@@ -301,6 +315,7 @@ impl Frame<'_, '_> {
     pub(super) fn spawned(&mut self, span: Span, args: &[Value]) -> Value {
         let before = self.context;
         self.context.spawned = true;
+        self.context.spawned_at = Some(self.location(span));
         for arg in args {
             match &arg.form {
                 Form::Closure(closure) => {
@@ -329,6 +344,13 @@ pub(super) fn wall_clock(location: Location) -> Value {
 fn random() -> Value {
     let mut value = Value::unknown();
     value.flows.random = true;
+    value
+}
+
+/// What tells this process or host from others, and its tasks not from each other.
+fn of_process() -> Value {
+    let mut value = Value::unknown();
+    value.flows.process = true;
     value
 }
 

@@ -13,6 +13,9 @@ use crate::resolve::value::{Closure, Form, Piece, Value};
 const TELLING: &[&str] =
     &["log", "trace", "debug", "info", "warn", "error", "event", "print", "println", "record"];
 
+/// Functions and methods that start a task or thread.
+const STARTING: &[&str] = &["spawn", "spawn_blocking", "spawn_local", "spawn_on"];
+
 /// Method names too common to be taken for the workspace's own without a known receiver.
 const COMMON: &[&str] = &[
     "get", "set", "insert", "remove", "push", "pop", "len", "next", "send", "recv", "new", "build", "run",
@@ -34,7 +37,16 @@ impl Frame<'_, '_> {
             let args: Vec<Value> = args.iter().map(|arg| self.expr(arg)).collect();
             return self.call_value(span, &value, &args);
         }
-        let values: Vec<Value> = args.iter().map(|arg| self.expr(arg)).collect();
+        let starts = path.last().is_some_and(|name| STARTING.contains(&name.as_str()));
+        let values = self.arguments(span, starts, args);
+        let before = self.context.in_transaction;
+        self.context.in_transaction |= path.last().is_some_and(|name| opens_transaction(name));
+        let value = self.call_path(span, path, values);
+        self.context.in_transaction = before;
+        value
+    }
+
+    fn call_path(&mut self, span: Span, path: &[String], values: Vec<Value>) -> Value {
         let full = self.eval.program.full_path(self.unit, path);
         if let Some(value) = self.client_call(span, &full, &values) {
             return value;
@@ -51,6 +63,20 @@ impl Frame<'_, '_> {
             return value;
         }
         self.unknown_call(span, &full, &values)
+    }
+
+    /// The arguments of a call; an async block handed to one that starts a task runs in that task.
+    fn arguments(&mut self, span: Span, starts: bool, args: &[Expr]) -> Vec<Value> {
+        let before = self.context;
+        if starts {
+            self.context.spawned = true;
+            self.context.spawned_at = Some(self.location(span));
+        }
+        let values = args.iter().map(|arg| self.expr(arg)).collect();
+        if starts {
+            self.context = before;
+        }
+        values
     }
 
     /// A call of something that is not followed: closures run, and its result is made of its arguments.
@@ -128,7 +154,7 @@ impl Frame<'_, '_> {
         if self.diverged {
             return object;
         }
-        let values: Vec<Value> = args.iter().map(|arg| self.expr(arg)).collect();
+        let values = self.arguments(expr.span, STARTING.contains(&method.as_str()), args);
         let span = Span::new(method_span.start, expr.span.end);
         let value = self.method_value(expr.span, span, &object, method, &values, args);
         if value.is_builder() || (object.is_builder() && value.is_builder()) || is_text_edit(method, &object)
@@ -172,7 +198,7 @@ impl Frame<'_, '_> {
             values.iter().for_each(|value| self.mark(value, |uses| uses.passed = true));
         }
         let before = self.context;
-        self.context.in_transaction |= method.contains("transaction");
+        self.context.in_transaction |= opens_transaction(method);
         let inner = self.run_closures(whole, values);
         self.context = before;
         let mut value = Value::made_of(std::iter::once(object).chain(values).chain(&inner));
@@ -221,6 +247,11 @@ impl Frame<'_, '_> {
             }
         }
     }
+}
+
+/// Whether a function, by its name, runs the closure that it is given in a transaction.
+fn opens_transaction(name: &str) -> bool {
+    name.contains("transaction")
 }
 
 fn is_text_edit(method: &str, object: &Value) -> bool {

@@ -163,22 +163,24 @@ impl Frame<'_, '_> {
     ) -> Value {
         let mut next = script.clone();
         match method {
-            "key" => next.keys.extend(flattened(args)),
-            "arg" => next.args.extend(flattened(args)),
-            _ if SENDING.contains(&method) => {
-                let key = script.keys.first().cloned().unwrap_or_default();
-                let call = ScriptCall {
-                    source: script.source.clone(),
-                    keys: script.keys.clone(),
-                    args: script.args.clone(),
-                    is_function: false,
-                };
-                let location = self.location(whole);
-                return self.emit_at(location, Action::Script(Rc::new(call)), key, None, None);
-            }
+            "key" | "keys" => next.keys.extend(flattened(args)),
+            "arg" | "args" => next.args.extend(flattened(args)),
+            _ if SENDING.contains(&method) => return self.run_script(whole, script),
             _ => {}
         }
         Value::new(Form::Script(Rc::new(next)))
+    }
+
+    pub(super) fn run_script(&mut self, whole: Span, script: &crate::resolve::value::ScriptBuilder) -> Value {
+        let key = script.keys.first().cloned().unwrap_or_default();
+        let call = ScriptCall {
+            source: script.source.clone(),
+            keys: script.keys.clone(),
+            args: script.args.clone(),
+            is_function: false,
+        };
+        let location = self.location(whole);
+        self.emit_at(location, Action::Script(Rc::new(call)), key, None, None)
     }
 }
 

@@ -182,6 +182,8 @@ impl Frame<'_, '_> {
         // What a constant is made of must not carry this function's replies and parameters.
         result.flows.replies.clear();
         result.flows.params.clear();
+        // A static is made once for all its uses.
+        result.flows.process |= std::mem::take(&mut result.flows.random);
         let result = result.with_type(entry.constant.ty.clone().map(Rc::new));
         self.eval.constants.insert(location, result.clone());
         Some(result)

@@ -149,6 +149,7 @@ impl Frame<'_, '_> {
                 context: crate::resolve::trace::Context {
                     loops: operation.context.loops + self.context.loops,
                     spawned: operation.context.spawned | self.context.spawned,
+                    spawned_at: operation.context.spawned_at.or(self.context.spawned_at),
                     in_drop: operation.context.in_drop | self.context.in_drop,
                     after_sleep: operation.context.after_sleep | self.context.after_sleep,
                     in_transaction: operation.context.in_transaction | self.context.in_transaction,

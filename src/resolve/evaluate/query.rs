@@ -139,6 +139,13 @@ impl Frame<'_, '_> {
         if matches!(method, "begin" | "commit" | "rollback") && args.is_empty() && object.ty.is_some() {
             return self.transaction_method(whole, object, method);
         }
+        if method == "begin_with" && args.len() == 1 {
+            let transaction = self.transaction_method(whole, object, "begin")?;
+            let text = args[0].clone();
+            let (executor, method) = (transaction.clone(), method.into());
+            self.emit_sql(whole, SqlCall { text, binds: Vec::new(), executor, method, file: None });
+            return Some(transaction);
+        }
         if method == "acquire" && args.is_empty() && is_one_session(object) {
             return Some(object.clone());
         }
@@ -179,7 +186,8 @@ impl Frame<'_, '_> {
             let ty = crate::facts::rust::Type {
                 kind: crate::facts::rust::TypeForm::Path,
                 path: vec!["Transaction".to_owned()],
-                args: Vec::new(),
+                // The type of the pool tells which database it is.
+                args: object.ty.iter().map(|ty| (**ty).clone()).collect(),
             };
             return Some(Value::unknown().named("transaction").with_type(Some(Rc::new(ty))));
         }

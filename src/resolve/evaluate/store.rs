@@ -72,7 +72,7 @@ impl Frame<'_, '_> {
             ("SetOptions", "default" | "new") => {
                 return Some(Value::new(Form::SetOptions(SetOptions::default())));
             }
-            ("Script", "new" | "from_lua") => {
+            ("Script", "new" | "from_lua") | ("CallBuilder", "script") => {
                 let source = first?.clone();
                 return Some(Value::new(Form::Script(Rc::new(ScriptBuilder {
                     source,
@@ -222,6 +222,10 @@ impl Frame<'_, '_> {
 
     /// `eval(script, keys, args)`.
     fn positional_script(&mut self, span: Span, args: &[Value]) -> Option<Value> {
+        if let [Value { form: Form::Script(script), .. }] = args {
+            let script = script.clone();
+            return Some(self.run_script(span, &script));
+        }
         let [source, keys, values] = args else { return None };
         let list = |value: &Value| match &value.form {
             Form::Tuple(parts) => parts.to_vec(),

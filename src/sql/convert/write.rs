@@ -100,6 +100,7 @@ impl Converter<'_> {
             write.insert_columns.push(assignment.column);
             write.insert_values.push(assignment.value);
         }
+        write.skips_conflicts = insert.ignore || matches!(insert.or, Some(ast::SqliteOnConflict::Ignore));
         to.on_conflict(insert.on.as_ref(), &mut write);
         write.returning = self.returning(insert.returning.as_deref());
         Some(write)
@@ -131,6 +132,7 @@ impl Converter<'_> {
                 {
                     write.conflict_predicate = Some(self.expr(predicate));
                 }
+                write.skips_conflicts |= matches!(conflict.action, ast::OnConflictAction::DoNothing);
                 if let ast::OnConflictAction::DoUpdate(update) = &conflict.action {
                     write.verb = WriteVerb::Upsert;
                     write.assignments = self.assignments(&update.assignments);
@@ -234,6 +236,7 @@ fn empty(verb: WriteVerb, table: TableName, table_span: Span) -> Write {
         assignments: Vec::new(),
         insert_columns: Vec::new(),
         insert_values: Vec::new(),
+        skips_conflicts: false,
         predicate: None,
         conflict_predicate: None,
         sources: Vec::new(),
