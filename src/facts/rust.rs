@@ -136,6 +136,11 @@ impl Type {
         self.path.last().map_or("", String::as_str)
     }
 
+    /// A type of this name, without arguments.
+    pub fn named(name: &str) -> Self {
+        Self { kind: TypeForm::Path, path: vec![name.to_owned()], args: Vec::new() }
+    }
+
     pub fn unknown() -> Self {
         Self { kind: TypeForm::Other, path: Vec::new(), args: Vec::new() }
     }

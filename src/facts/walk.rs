@@ -92,6 +92,15 @@ pub fn each_expr<'f>(body: &'f Block, visit: &mut dyn FnMut(&'f Expr)) {
     let mut waiting: Vec<&'f Expr> = Vec::new();
     each_in_block(body, &mut |expr| waiting.push(expr));
     waiting.reverse();
+    each_waiting(waiting, visit);
+}
+
+/// Calls `visit` with an expression and every expression in it, outer ones first.
+pub fn each_part<'f>(expr: &'f Expr, visit: &mut dyn FnMut(&'f Expr)) {
+    each_waiting(vec![expr], visit);
+}
+
+fn each_waiting<'f>(mut waiting: Vec<&'f Expr>, visit: &mut dyn FnMut(&'f Expr)) {
     while let Some(expr) = waiting.pop() {
         visit(expr);
         let from = waiting.len();

@@ -9,6 +9,7 @@ pub mod guard;
 pub mod key;
 pub mod naming;
 pub mod operation;
+pub mod renewal;
 pub mod rows;
 pub mod schema;
 pub mod statement;
@@ -23,7 +24,8 @@ use crate::facts::{InputProblem, Location};
 pub use binary::{Binary, LeaseUse, SigtermHandling};
 pub use clock::{ClockFlow, ClockFlowKind};
 pub use key::{Evidence, Key};
-pub use operation::{Action, Operation, OwnerCheck, OwnerValue, ReplyUse, Sequence, Ttl};
+pub use operation::{Action, Lifetime, Operation, OwnerCheck, OwnerValue, ReplyUse, Sequence, Share, Ttl};
+pub use renewal::{Handle, OnFailure, Pause, RenewalLoop, Repetition, Task};
 pub use rows::{
     RowClaim, constant_row_owners, ignored_row_acquires, ignored_session_locks, unguarded_row_claims,
     unguarded_row_releases, unguarded_row_renewals,
@@ -92,6 +94,11 @@ impl Inventory {
                 && !operation.context.in_script
                 && sequence.ownership_read(operation).is_none()
         })
+    }
+
+    /// Every renewal that a loop repeats, as often as functions show it.
+    pub fn renewal_loops(&self) -> Vec<RenewalLoop<'_>> {
+        renewal::of(self)
     }
 
     fn each_operation(&self, wanted: impl Fn(&Sequence, &Operation) -> bool) -> Vec<(&Sequence, &Operation)> {

@@ -2,6 +2,8 @@
 
 use crate::facts::Location;
 
+use super::renewal::Repetition;
+
 /// What one function does to stores, helpers included, in order.
 #[derive(Debug, Clone)]
 pub struct Sequence {
@@ -67,6 +69,8 @@ pub struct Operation {
     pub error_is_yes: bool,
     /// The key holds a value that is different for each acquisition.
     pub token_in_key: bool,
+    /// The loop that repeats it, and what that does when it fails.
+    pub repetition: Option<Repetition>,
     pub is_test: bool,
 }
 
@@ -125,10 +129,44 @@ impl Action {
 pub enum Ttl {
     /// None is given.
     None,
-    /// In milliseconds, where it folds to a number.
-    Given(Option<i128>),
+    Given(Lifetime),
     /// Computed from this process's wall clock, read at this place.
     WallClock(Location),
+}
+
+/// A span of time, as far as the text shows it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Lifetime {
+    pub millis: Option<i128>,
+    /// The part of a named value that it is, such as half of `ttl`.
+    pub share: Option<Share>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Share {
+    pub of: String,
+    pub numerator: i128,
+    pub denominator: i128,
+}
+
+impl Lifetime {
+    pub const UNKNOWN: Lifetime = Lifetime { millis: None, share: None };
+
+    pub fn is_known(&self) -> bool {
+        self.millis.is_some() || self.share.is_some()
+    }
+
+    /// This span as a fraction of another one: numerator and denominator, both positive.
+    pub fn as_part_of(&self, whole: &Lifetime) -> Option<(i128, i128)> {
+        let by_share = || {
+            let (mine, its) = (self.share.as_ref()?, whole.share.as_ref()?);
+            let numerator = mine.numerator.checked_mul(its.denominator)?;
+            let denominator = mine.denominator.checked_mul(its.numerator)?;
+            (mine.of == its.of).then_some((numerator, denominator))
+        };
+        let by_millis = || Some((self.millis?, whole.millis?));
+        by_share().or_else(by_millis).filter(|(part, whole)| *part > 0 && *whole > 0)
+    }
 }
 
 /// What is stored to recognise the holder.

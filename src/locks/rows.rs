@@ -7,10 +7,13 @@
 mod claims;
 mod protection;
 mod purpose;
+mod renewals;
 
 pub use claims::{
     RowClaim, constant_row_owners, ignored_row_acquires, ignored_session_locks, unguarded_row_claims,
 };
+
+pub use renewals::renewal_statements;
 
 use super::Inventory;
 use super::guard::{Guard, Looseness};

@@ -1,6 +1,7 @@
 //! SQL statements with their surroundings: where they were written, who runs them, in which
 //! transaction, and what becomes of their affected-row count.
 
+use super::renewal::Repetition;
 use crate::facts::sql::{Dialect, Statement};
 use crate::facts::{FileId, Location, Span, TextMap};
 
@@ -32,6 +33,8 @@ pub struct SqlSite {
     pub package: Option<usize>,
     /// SELECTs of the same table whose rows were compared with something for this statement to run.
     pub compared_reads: Vec<Location>,
+    /// The loops that repeat it, in this function and in its callers.
+    pub repetitions: Vec<Repetition>,
     /// For each bind position (from 0): the Rust argument, as far as it matters to a verdict.
     pub binds: Vec<BoundValue>,
 }

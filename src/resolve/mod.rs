@@ -7,6 +7,7 @@ mod evaluate;
 mod models;
 mod order;
 mod program;
+mod quantity;
 mod trace;
 mod value;
 

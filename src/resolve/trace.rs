@@ -20,6 +20,42 @@ pub struct Trace {
     pub tested_params: Vec<bool>,
     /// Comparisons and constructions that a wall clock reading flows into.
     pub clock_uses: Vec<ClockUse>,
+    /// The tasks and threads that it starts.
+    pub tasks: Vec<Task>,
+}
+
+/// A task or thread, and what becomes of its handle.
+#[derive(Debug, Clone)]
+pub struct Task {
+    /// The call that starts it.
+    pub location: Location,
+    pub uses: Vec<HandleUse>,
+    /// The handle is part of the result.
+    pub returned: bool,
+    /// It was handed to code that is not followed.
+    pub passed: bool,
+    /// The fields that it was put into, by the type that has them.
+    pub fields: Vec<FieldName>,
+}
+
+/// A field, by the name of the type that has it and its own.
+pub type FieldName = (Rc<str>, Rc<str>);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HandleUse {
+    pub kind: HandleUseKind,
+    /// How many operations came before it, or before the first word to the task to stop.
+    pub position: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HandleUseKind {
+    /// `abort()`, or an `.await` behind a word to stop.
+    Abort,
+    /// `.await`, `join()`, or a `select!` on it.
+    Await,
+    /// `is_finished()`.
+    Ask,
 }
 
 #[derive(Debug, Clone)]
@@ -45,6 +81,34 @@ pub struct Operation {
     pub named_at: Option<usize>,
     /// A caller decided that the key gets no expiry.
     pub expiry_from_caller: bool,
+    /// The loop that repeats it, once the function with that loop has been evaluated.
+    pub repetition: Option<Repetition>,
+}
+
+/// What a loop does with an operation that it repeats.
+#[derive(Debug, Clone)]
+pub struct Repetition {
+    /// The loop.
+    pub location: Location,
+    /// How many of the innermost calls in `via` lie between the loop and the operation.
+    pub calls: usize,
+    /// The pause between two rounds: where it is written, and how long it is.
+    pub pause: Option<(Location, Value)>,
+    pub on_failure: OnFailure,
+    /// How many failures in a row it takes before the loop does something about them, where it counts.
+    pub failures_borne: Option<i128>,
+    /// Something other than its operations can end it.
+    pub can_be_stopped: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnFailure {
+    /// At most something is logged.
+    GoesOn,
+    /// The loop ends, and nothing more.
+    Ends,
+    /// Other code is told, or may be.
+    Tells,
 }
 
 /// The conditions that hold where an operation runs, innermost first.
@@ -83,6 +147,12 @@ pub struct Context {
     pub after_sleep: bool,
     /// In a closure that a `transaction(…)` call runs.
     pub in_transaction: bool,
+    /// In a future that a call such as `run_until_cancelled(…)` may end.
+    pub stoppable: bool,
+    /// The `select!` of the function under evaluation that it is in, and which arm.
+    pub arm: Option<(u32, u32)>,
+    /// The innermost loop of the function under evaluation around it.
+    pub innermost: Option<u32>,
 }
 
 /// What becomes of an operation's reply.

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::alternatives::common_statement;
-use crate::facts::rust::{Expr, Param, Type};
+use super::quantity::Ratio;
+use crate::facts::rust::{BinaryOperator, Expr, Param, Type};
 use crate::facts::{FileId, Location, TextMap};
 
 /// An operation of the trace under evaluation, by its position there.
@@ -37,6 +38,8 @@ pub struct Flows {
     pub random: bool,
     /// The name of this process or host: the same for each evaluation in it.
     pub process: bool,
+    /// Handles of started tasks and threads, by their number in the trace.
+    pub tasks: BTreeSet<usize>,
 }
 
 impl Flows {
@@ -48,6 +51,7 @@ impl Flows {
         self.monotonic |= other.monotonic;
         self.random |= other.random;
         self.process |= other.process;
+        self.tasks.extend(&other.tasks);
     }
 }
 
@@ -59,8 +63,13 @@ pub enum Form {
     Text(Rc<[Piece]>),
     Int(i128),
     Bool(bool),
+    Float(f64),
     /// A span of time in milliseconds.
     Duration(i128),
+    /// A multiple or part of a value that the text does not show.
+    Scaled(Rc<Scaled>),
+    /// What ticks at regular times, such as `tokio::time::interval(…)`.
+    Ticker(Rc<Ticker>),
     Tuple(Rc<[Value]>),
     Record(Rc<Record>),
     /// `Some(x)`, `Ok(x)`, `Err(x)`, `None`.
@@ -94,6 +103,20 @@ pub enum Symbol {
     Local(Rc<str>),
     /// The result of a call that is not followed, by the callee's name.
     Call(Rc<str>),
+}
+
+/// `of` times `by`.
+#[derive(Debug)]
+pub struct Scaled {
+    pub of: Value,
+    pub by: Ratio,
+}
+
+#[derive(Debug)]
+pub struct Ticker {
+    /// The call that makes it.
+    pub location: Location,
+    pub period: Value,
 }
 
 /// A part of a text.
@@ -134,6 +157,7 @@ pub enum Condition {
     },
     /// Compared for order.
     Order {
+        operator: BinaryOperator,
         left: Value,
         right: Value,
     },
@@ -178,9 +202,10 @@ pub enum WriteCondition {
 pub enum Expiry {
     #[default]
     None,
-    /// In milliseconds where it folds to a number.
+    /// In milliseconds where it folds to a number; `unit` is what a plain number counts, in milliseconds.
     After {
         millis: Option<i128>,
+        unit: i128,
         value: Box<Value>,
     },
     /// At a moment of somebody's clock.
@@ -247,6 +272,8 @@ impl Value {
             Form::Tuple(parts) => parts.iter().for_each(|part| flows.absorb(&part.flows)),
             Form::Record(record) => record.fields.iter().for_each(|(_, part)| flows.absorb(&part.flows)),
             Form::Variant(_, Some(inner)) => flows.absorb(&inner.flows),
+            Form::Scaled(scaled) => flows.absorb(&scaled.of.flows),
+            Form::Ticker(ticker) => flows.absorb(&ticker.period.flows),
             Form::Condition(condition) => condition.absorb_into(&mut flows),
             _ => {}
         }
@@ -388,7 +415,7 @@ fn same_pieces(left: &[Piece], right: &[Piece]) -> bool {
 impl Condition {
     fn absorb_into(&self, flows: &mut Flows) {
         match self {
-            Condition::Equal { left, right, .. } | Condition::Order { left, right } => {
+            Condition::Equal { left, right, .. } | Condition::Order { left, right, .. } => {
                 flows.absorb(&left.flows);
                 flows.absorb(&right.flows);
             }

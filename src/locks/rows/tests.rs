@@ -27,6 +27,7 @@ pub(crate) fn site(sql: &str, dialect: Dialect) -> SqlSite {
         is_test: false,
         function: None,
         package: None,
+        repetitions: Vec::new(),
         binds: Vec::new(),
     }
 }

@@ -150,7 +150,7 @@ pub fn is_of_process(evaluator: &Evaluator<'_>, value: &Value) -> bool {
 }
 
 /// What constructors put into the field that a value is.
-fn field_values<'e>(evaluator: &'e Evaluator<'_>, value: &Value) -> Option<&'e [Value]> {
+pub fn field_values<'e>(evaluator: &'e Evaluator<'_>, value: &Value) -> Option<&'e [Value]> {
     let Form::Symbol(Symbol::Field { owner, name }) = &value.form else { return None };
     let key: (Rc<str>, Rc<str>) = (owner.clone(), name.clone());
     evaluator.fields.get(&key).map(|known| &known[..])

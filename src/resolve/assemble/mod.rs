@@ -6,6 +6,7 @@ mod binds;
 mod clocks;
 mod evidence;
 mod keys;
+mod repetitions;
 mod sequences;
 mod sql_files;
 mod statements;

@@ -6,12 +6,13 @@ use std::rc::Rc;
 use crate::facts::lua::{LuaFile, Operand, Script};
 use crate::facts::{FileId, Location, TextMap};
 use crate::locks::operation::Context;
-use crate::locks::{Action, Operation, OwnerCheck, OwnerValue, ReplyUse, Sequence, Ttl};
+use crate::locks::{Action, Lifetime, Operation, OwnerCheck, OwnerValue, ReplyUse, Sequence, Ttl};
 
 use super::super::evaluate::Evaluator;
 use super::super::trace::{self, ScriptCall, Trace};
 use super::super::value::{Expiry, Form, Piece, Symbol, Value, WriteCondition};
 use super::keys::{KeyTable, is_of_process, is_random};
+use super::repetitions::{lifetime, repetition};
 
 /// `EXPIRE key 1`, in milliseconds.
 const SHORTEST: i128 = 1000;
@@ -84,6 +85,7 @@ impl Assembly<'_, '_> {
 
     fn action(&self, operation: &trace::Operation) -> Option<Action> {
         let owner = || self.owner(operation.value.as_ref());
+        let ttl = |expiry: &Expiry| ttl(self.evaluator, expiry);
         Some(match &operation.action {
             trace::Action::Set { condition: WriteCondition::IfAbsent, expiry, .. } => {
                 Action::Acquire { ttl: ttl(expiry), owner: owner() }
@@ -103,7 +105,9 @@ impl Assembly<'_, '_> {
             }
             trace::Action::Expire { expiry } => match ttl(expiry) {
                 // An expiry of nothing, or of the shortest time there is, is a delete.
-                Ttl::Given(Some(millis)) if millis <= SHORTEST => Action::Delete { compared: false },
+                Ttl::Given(Lifetime { millis: Some(millis), .. }) if millis <= SHORTEST => {
+                    Action::Delete { compared: false }
+                }
                 ttl => Action::Expire { compared: false, ttl },
             },
             trace::Action::Increment => Action::Increment,
@@ -171,6 +175,7 @@ impl Assembly<'_, '_> {
             spawned_at: operation.context.spawned_at,
             error_is_yes: operation.uses.error_is_yes,
             token_in_key: known.token_in_key,
+            repetition: repetition(self.evaluator, self.function, self.trace, operation),
             is_test: program.is_test(operation.function) || program.is_test(self.function),
         })
     }
@@ -233,18 +238,30 @@ impl Assembly<'_, '_> {
         all: &mut Vec<Operation>,
     ) {
         let Some((scripts, written)) = self.scripts.of(call) else { return };
+        let only_renews = scripts.iter().flat_map(|script| &script.commands).all(only_reads_or_renews);
         for command in scripts.iter().flat_map(|script| script.commands.clone()) {
             let key = operand(&command.key, call);
             let compared = command.guard.as_ref().is_some_and(|guard| guard.key == command.key);
             let Some(action) = self.script_action(&command, call, compared) else { continue };
             if let Some(mut made) = self.operation(operation, &key, action, all) {
                 made.context.in_script = true;
+                // A script that claims or settles jobs may prolong a lease by the way.
+                made.repetition = made.repetition.filter(|_| only_renews);
                 if let Some((file, map)) = &written {
                     made.inner = Location { file: *file, span: map.source_span(command.span) };
                 }
                 self.positions.entry(index).or_insert(all.len());
                 all.push(made);
             }
+        }
+    }
+
+    /// The lifetime that a command of a script gives its key.
+    fn script_ttl(&self, command: &crate::facts::lua::Command, call: &ScriptCall) -> Ttl {
+        match amount_and_unit(command) {
+            Some((amount, unit)) => Ttl::Given(lifetime(self.evaluator, &operand(amount, call), unit)),
+            None if command.name.ends_with("EXPIREAT") => Ttl::Given(Lifetime::UNKNOWN),
+            None => Ttl::None,
         }
     }
 
@@ -262,7 +279,7 @@ impl Assembly<'_, '_> {
         };
         let value = command.args.first().map(|value| operand(value, call));
         let owner = || self.owner(value.as_ref());
-        let lifetime = if word("PX") || word("EX") { Ttl::Given(None) } else { Ttl::None };
+        let lifetime = self.script_ttl(command, call);
         Some(match command.name.as_str() {
             "SET" if word("NX") => Action::Acquire { ttl: lifetime, owner: owner() },
             "SETNX" => Action::Acquire { ttl: Ttl::None, owner: owner() },
@@ -271,14 +288,32 @@ impl Assembly<'_, '_> {
                 Action::Overwrite { only_if_present: word("XX"), ttl: lifetime, owner: owner() }
             }
             "DEL" | "UNLINK" => Action::Delete { compared },
-            "EXPIRE" | "PEXPIRE" | "EXPIREAT" | "PEXPIREAT" => {
-                Action::Expire { compared, ttl: Ttl::Given(None) }
-            }
+            "EXPIRE" | "PEXPIRE" | "EXPIREAT" | "PEXPIREAT" => Action::Expire { compared, ttl: lifetime },
             "GET" => Action::Read,
             "EXISTS" => Action::Exists,
             "INCR" | "INCRBY" => Action::Increment,
             _ => return None,
         })
+    }
+}
+
+fn only_reads_or_renews(command: &crate::facts::lua::Command) -> bool {
+    const FINE: &[&str] =
+        &["GET", "HGET", "EXISTS", "TTL", "PTTL", "TIME", "SET", "SETEX", "PSETEX", "HEXISTS", "PUBLISH"];
+    FINE.contains(&command.name.as_str()) || command.name.contains("EXPIRE")
+}
+
+fn amount_and_unit(command: &crate::facts::lua::Command) -> Option<(&Operand, i128)> {
+    let behind = |name: &str| {
+        let is_word = |arg: &Operand| matches!(arg, Operand::Text(text) if text.eq_ignore_ascii_case(name));
+        let at = command.args.iter().position(is_word)?;
+        command.args.get(at + 1)
+    };
+    match command.name.as_str() {
+        "EXPIRE" | "SETEX" => command.args.first().map(|amount| (amount, 1000)),
+        "PEXPIRE" | "PSETEX" => command.args.first().map(|amount| (amount, 1)),
+        "SET" => behind("PX").map(|a| (a, 1)).or_else(|| behind("EX").map(|amount| (amount, 1000))),
+        _ => None,
     }
 }
 
@@ -307,15 +342,15 @@ fn reply_use(operation: &trace::Operation) -> ReplyUse {
     }
 }
 
-fn ttl(expiry: &Expiry) -> Ttl {
+fn ttl(evaluator: &Evaluator<'_>, expiry: &Expiry) -> Ttl {
     match expiry {
         Expiry::None => Ttl::None,
-        Expiry::After { millis, value } => match value.flows.wall_clock {
+        Expiry::After { unit, value, .. } => match value.flows.wall_clock {
             Some(reading) => Ttl::WallClock(reading),
-            None => Ttl::Given(*millis),
+            None => Ttl::Given(lifetime(evaluator, value, *unit)),
         },
-        Expiry::At(value) => value.flows.wall_clock.map_or(Ttl::Given(None), Ttl::WallClock),
-        Expiry::Keep | Expiry::Unknown => Ttl::Given(None),
+        Expiry::At(value) => value.flows.wall_clock.map_or(Ttl::Given(Lifetime::UNKNOWN), Ttl::WallClock),
+        Expiry::Keep | Expiry::Unknown => Ttl::Given(Lifetime::UNKNOWN),
     }
 }
 

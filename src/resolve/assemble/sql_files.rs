@@ -97,6 +97,7 @@ fn site(unit: &SqlUnit<'_>, statement: Statement, origin: StatementOrigin) -> Sq
         function: None,
         package: unit.package,
         compared_reads: Vec::new(),
+        repetitions: Vec::new(),
         binds: Vec::new(),
     }
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use crate::facts::sql::{Dialect, SourceKind, Statement, StatementKind};
 use crate::facts::{FileId, Location, TextMap};
 use crate::locks::statement::{BoundValue, SessionLock};
-use crate::locks::{CountUse, Executor, SqlSite, StatementOrigin, TransactionScope};
+use crate::locks::{CountUse, Executor, Repetition, SqlSite, StatementOrigin, TransactionScope};
 use crate::sql;
 
 use super::super::Package;
@@ -14,6 +14,7 @@ use super::super::evaluate::Evaluator;
 use super::super::trace::{Action, Operation, SqlCall, Trace};
 use super::super::value::{Form, Piece, Value};
 use super::binds::bound;
+use super::repetitions::repetition;
 
 /// The statements that Rust code runs, in the order of the places where they are written.
 pub fn statements(evaluator: &Evaluator<'_>, order: &[usize], packages: &[Package]) -> Vec<SqlSite> {
@@ -23,6 +24,7 @@ pub fn statements(evaluator: &Evaluator<'_>, order: &[usize], packages: &[Packag
     let mut texts = BTreeSet::new();
     let mut parsed = Parsed::default();
     let mut scopes = CallerScopes::default();
+    let mut repetitions: BTreeMap<SiteKey, Vec<Repetition>> = BTreeMap::new();
     for function in functions {
         let Some(trace) = evaluator.trace(function) else { continue };
         let mut sessions = BTreeMap::new();
@@ -34,6 +36,11 @@ pub fn statements(evaluator: &Evaluator<'_>, order: &[usize], packages: &[Packag
             // function got its text from the caller.
             let is_seen = written_at(&call.text).is_some_and(|place| !texts.insert(place));
             let is_news = !is_seen || operation.via.is_empty();
+            if let Some(known) = repetition(evaluator, function, &trace, operation) {
+                for statement in &text.statements {
+                    repetitions.entry(text.key(statement)).or_default().push(known.clone());
+                }
+            }
             for (key, site) in run.sites(&text, &mut sessions, &mut scopes, is_news) {
                 if operation.via.is_empty() {
                     sites.insert(key, site);
@@ -45,6 +52,7 @@ pub fn statements(evaluator: &Evaluator<'_>, order: &[usize], packages: &[Packag
     }
     for (key, site) in &mut sites {
         scopes.widen(key, &mut site.transaction);
+        site.repetitions = repetitions.remove(key).unwrap_or_default();
     }
     sites.into_values().collect()
 }
@@ -70,6 +78,14 @@ struct ParsedText {
     assembled: Assembled,
     dialect: Dialect,
     statements: Vec<Statement>,
+}
+
+impl ParsedText {
+    fn key(&self, statement: &Statement) -> SiteKey {
+        let span = self.assembled.map.source_span(statement.span);
+        let location = Location { file: self.assembled.file, span };
+        SiteKey { location, is_first: statement.span.start == 0 }
+    }
 }
 
 impl Parsed {
@@ -158,11 +174,7 @@ impl Run<'_, '_> {
             scope.open |= executor == Executor::Transaction || self.operation.context.in_transaction;
             let before = scope.clone();
             note(scope, &statement.kind);
-            let at = text.assembled.map.source_span(statement.span);
-            let key = SiteKey {
-                location: Location { file: text.assembled.file, span: at },
-                is_first: statement.span.start == 0,
-            };
+            let key = text.key(statement);
             if !self.is_test() {
                 scopes.note(key, &self.operation.via, &before);
             }
@@ -209,6 +221,7 @@ impl Run<'_, '_> {
             is_test: self.is_test(),
             function: Some(program.qualified_name(self.operation.function)),
             package: self.package(),
+            repetitions: Vec::new(),
             binds: self.binds(),
         }
     }

@@ -3,6 +3,7 @@
 use crate::facts::rust::{Block, Expr, ExprKind, Pattern, PatternKind, Statement, Type};
 
 use super::Frame;
+use super::loops::SignalKind;
 use crate::resolve::value::{Form, Value};
 
 impl Frame<'_, '_> {
@@ -22,6 +23,9 @@ impl Frame<'_, '_> {
                 }
                 Statement::Expr { expr, tail } => {
                     let result = self.expr(expr);
+                    if !*tail {
+                        self.note_dropped(expr, &result);
+                    }
                     value = if *tail { result } else { Value::new(Form::Tuple(Vec::new().into())) };
                     if *tail && is_dropped_by_type(expr) {
                         value = Value::unknown();
@@ -33,6 +37,21 @@ impl Frame<'_, '_> {
             }
         }
         value
+    }
+
+    /// The yes or no that a call gives, thrown away.
+    fn note_dropped(&mut self, written: &Expr, value: &Value) {
+        let is_call = matches!(
+            written.kind,
+            ExprKind::Try(_) | ExprKind::Await(_) | ExprKind::Call { .. } | ExprKind::MethodCall { .. }
+        );
+        let answer = match &value.form {
+            Form::Variant("Ok", Some(inner)) => &**inner,
+            _ => value,
+        };
+        if is_call && matches!(answer.form, Form::Condition(_)) {
+            self.signal(SignalKind::Drop, answer.flows.replies.iter().copied());
+        }
     }
 
     fn local_binding(
@@ -56,8 +75,14 @@ impl Frame<'_, '_> {
             self.diverged = false;
             self.assume(&matches, true);
         }
-        if !matches!(pattern.kind, PatternKind::Wildcard) {
-            self.bind(pattern, value);
+        match (&pattern.kind, init) {
+            (PatternKind::Wildcard, Some(init)) => self.note_dropped(init, &value),
+            (PatternKind::Wildcard, None) => {}
+            (PatternKind::Name { name, .. }, _) => {
+                self.decide(name, &value);
+                self.bind(pattern, value);
+            }
+            _ => self.bind(pattern, value),
         }
     }
 }

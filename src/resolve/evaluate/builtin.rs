@@ -7,7 +7,8 @@ use crate::facts::rust::{BinaryOperator, ExprKind};
 use crate::facts::{Location, Span};
 
 use super::Frame;
-use crate::resolve::value::{Closure, Condition, Form, Layer, Value};
+use crate::resolve::quantity;
+use crate::resolve::value::{Closure, Condition, Form, Layer, Ticker, Value};
 
 /// Methods that hand on the value that they are called on.
 const SAME: &[&str] = &[
@@ -228,8 +229,30 @@ impl Frame<'_, '_> {
     /// Clocks and durations.
     fn time_method(&mut self, span: Span, receiver: &Value, method: &str, args: &[Value]) -> Option<Value> {
         match (&receiver.form, method) {
-            (Form::Duration(millis), "as_secs") => Some(Value::new(Form::Int(millis / 1000))),
-            (Form::Duration(millis), "as_millis") => Some(Value::new(Form::Int(*millis))),
+            (Form::Ticker(ticker), "tick" | "next") => {
+                let ticker = ticker.clone();
+                self.pause_at(ticker.location, &ticker.period);
+                Some(Value::unknown())
+            }
+            (Form::Ticker(_), _) => Some(receiver.clone()),
+            (_, "recv_timeout" | "wait_timeout" | "wait_timeout_while" | "recv_deadline") => {
+                if let Some(length) =
+                    args.iter().find(|arg| matches!(arg.form, Form::Duration(_) | Form::Scaled(_)))
+                {
+                    self.pause(span, &length.clone());
+                }
+                Some(Value::made_of(std::iter::once(receiver).chain(args)))
+            }
+            (_, "as_secs" | "num_seconds" | "whole_seconds" | "as_secs_f64" | "as_secs_f32") => {
+                quantity::count(receiver, 1000)
+            }
+            (_, "as_millis" | "num_milliseconds" | "whole_milliseconds") => quantity::count(receiver, 1),
+            (_, "mul_f64" | "mul_f32" | "saturating_mul") => {
+                quantity::arithmetic(BinaryOperator::Multiply, receiver, args.first()?)
+            }
+            (_, "div_f64" | "div_f32" | "checked_div" | "div") => {
+                quantity::arithmetic(BinaryOperator::Divide, receiver, args.first()?)
+            }
             (_, "duration_since" | "elapsed" | "signed_duration_since" | "checked_sub" | "checked_add") => {
                 if receiver.flows.wall_clock.is_some() && method == "elapsed" {
                     let (reading, with) = (receiver.clone(), Value::unknown());
@@ -255,7 +278,7 @@ impl Frame<'_, '_> {
                 };
                 Some(Value::new(Form::Variant(variant, first.cloned().map(Rc::new))))
             }
-            ("Duration" | "TimeDelta" | "SignedDuration", _) => duration(name, first?),
+            ("Duration" | "TimeDelta" | "SignedDuration", _) => duration(name, args),
             (
                 "SystemTime" | "Utc" | "Local" | "Timestamp" | "Zoned" | "OffsetDateTime",
                 "now" | "now_utc" | "now_local",
@@ -294,7 +317,12 @@ impl Frame<'_, '_> {
                 }
             }
             ("String", "new" | "with_capacity") => Some(Value::text("")),
-            (_, "sleep" | "sleep_until" | "delay_for") => {
+            (_, "sleep" | "delay_for" | "park_timeout") | ("Timer", "after") | ("Delay", "new") => {
+                self.pause(span, first?);
+                self.context.after_sleep = true;
+                Some(Value::unknown())
+            }
+            (_, "sleep_until") => {
                 self.context.after_sleep = true;
                 Some(Value::unknown())
             }
@@ -306,7 +334,16 @@ impl Frame<'_, '_> {
             ("thread" | "tokio" | "task" | "runtime" | "rt" | "async_std" | "smol" | "actix", "spawn")
             | ("", "spawn")
             | (_, "spawn_blocking" | "spawn_local" | "spawn_on") => Some(self.spawned(span, args)),
-            ("mem", "drop") | ("", "drop") => Some(Value::unknown()),
+            ("time" | "" | "Timer" | "stream", "interval") => Some(self.ticker(span, first?)),
+            ("time" | "" | "Timer", "interval_at") => Some(self.ticker(span, args.get(1)?)),
+            ("time" | "", "timeout") if args.get(1).is_some_and(|arg| arg.flows.replies.is_empty()) => {
+                self.pause(span, first?);
+                Some(Value::made_of(args))
+            }
+            ("mem", "drop") | ("", "drop") => {
+                self.act(name);
+                Some(Value::unknown())
+            }
             _ => None,
         }
     }
@@ -314,6 +351,7 @@ impl Frame<'_, '_> {
     /// A task or thread: its body runs, but not in order with what follows.
     pub(super) fn spawned(&mut self, span: Span, args: &[Value]) -> Value {
         let before = self.context;
+        let handle = self.new_task(span);
         self.context.spawned = true;
         self.context.spawned_at = Some(self.location(span));
         for arg in args {
@@ -330,7 +368,12 @@ impl Frame<'_, '_> {
             }
         }
         self.context = before;
-        Value::unknown()
+        handle
+    }
+
+    fn ticker(&mut self, span: Span, period: &Value) -> Value {
+        let ticker = Ticker { location: self.location(span), period: period.clone() };
+        Value::new(Form::Ticker(Rc::new(ticker)))
     }
 }
 
@@ -354,21 +397,19 @@ fn of_process() -> Value {
     value
 }
 
-fn duration(constructor: &str, amount: &Value) -> Option<Value> {
-    let factor = match constructor {
-        "from_secs" | "seconds" => 1000,
-        "from_millis" | "milliseconds" => 1,
-        "from_mins" | "minutes" => 60_000,
+fn duration(constructor: &str, args: &[Value]) -> Option<Value> {
+    let amount = args.first()?;
+    let unit = match constructor {
+        "from_secs" | "seconds" | "try_seconds" | "from_secs_f64" | "from_secs_f32" => 1000,
+        "from_millis" | "milliseconds" | "try_milliseconds" => 1,
+        "from_mins" | "minutes" | "try_minutes" => 60_000,
         "from_hours" | "hours" => 3_600_000,
-        "from_secs_f64" | "from_secs_f32" | "from_micros" | "from_nanos" | "days" | "weeks" => 0,
-        "new" | "try_seconds" | "try_milliseconds" | "try_minutes" | "ZERO" | "MAX" => 0,
+        // `Duration::new(secs, nanos)`.
+        "new" if args.get(1).and_then(Value::as_int) == Some(0) => 1000,
+        "from_micros" | "from_nanos" | "days" | "weeks" | "new" => return Some(Value::made_of(args)),
         _ => return None,
     };
-    let folded = amount.as_int().filter(|_| factor > 0).and_then(|number| number.checked_mul(factor));
-    Some(match folded {
-        Some(millis) => Value::new(Form::Duration(millis)),
-        None => Value::made_of([amount]),
-    })
+    Some(quantity::span(amount, unit).unwrap_or_else(|| Value::made_of([amount])))
 }
 
 pub(super) fn arithmetic(operator: BinaryOperator, left: &Value, right: &Value) -> Value {
@@ -384,7 +425,8 @@ pub(super) fn arithmetic(operator: BinaryOperator, left: &Value, right: &Value) 
         (Form::Int(a), Form::Duration(b)) => fold(operator, *a, *b).map(Form::Duration),
         _ => None,
     };
-    folded.map_or_else(|| Value::made_of([left, right]), Value::new)
+    let share = || quantity::arithmetic(operator, left, right);
+    folded.map(Value::new).or_else(share).unwrap_or_else(|| Value::made_of([left, right]))
 }
 
 fn fold(operator: BinaryOperator, left: i128, right: i128) -> Option<i128> {

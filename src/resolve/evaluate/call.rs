@@ -10,11 +10,15 @@ use super::{Frame, MAX_NESTING};
 use crate::resolve::value::{Closure, Form, Piece, Value};
 
 /// Macros and methods that only tell people something.
-const TELLING: &[&str] =
+pub(super) const TELLING: &[&str] =
     &["log", "trace", "debug", "info", "warn", "error", "event", "print", "println", "record"];
 
 /// Functions and methods that start a task or thread.
 const STARTING: &[&str] = &["spawn", "spawn_blocking", "spawn_local", "spawn_on"];
+
+/// Words in the names of functions that can end a future that they are given.
+const ENDING: &[&str] =
+    &["cancelled", "cancel", "abortable", "until", "timeout", "race", "shutdown", "graceful"];
 
 /// Method names too common to be taken for the workspace's own without a known receiver.
 const COMMON: &[&str] = &[
@@ -37,10 +41,10 @@ impl Frame<'_, '_> {
             let args: Vec<Value> = args.iter().map(|arg| self.expr(arg)).collect();
             return self.call_value(span, &value, &args);
         }
-        let starts = path.last().is_some_and(|name| STARTING.contains(&name.as_str()));
-        let values = self.arguments(span, starts, args);
+        let name = path.last().map_or("", String::as_str);
+        let values = self.arguments(span, name, args);
         let before = self.context.in_transaction;
-        self.context.in_transaction |= path.last().is_some_and(|name| opens_transaction(name));
+        self.context.in_transaction |= opens_transaction(name);
         let value = self.call_path(span, path, values);
         self.context.in_transaction = before;
         value
@@ -65,17 +69,21 @@ impl Frame<'_, '_> {
         self.unknown_call(span, &full, &values)
     }
 
-    /// The arguments of a call; an async block handed to one that starts a task runs in that task.
-    fn arguments(&mut self, span: Span, starts: bool, args: &[Expr]) -> Vec<Value> {
+    /// The arguments of a call; an async block handed to one that starts a task runs in that task, and one
+    /// handed to `run_until_cancelled` and its like may be ended by it.
+    fn arguments(&mut self, span: Span, callee: &str, args: &[Expr]) -> Vec<Value> {
         let before = self.context;
+        let starts = STARTING.contains(&callee);
         if starts {
             self.context.spawned = true;
             self.context.spawned_at = Some(self.location(span));
         }
+        self.context.stoppable |= callee.split('_').any(|word| ENDING.contains(&word));
         let values = args.iter().map(|arg| self.expr(arg)).collect();
         if starts {
             self.context = before;
         }
+        self.context.stoppable = before.stoppable;
         values
     }
 
@@ -83,7 +91,9 @@ impl Frame<'_, '_> {
     fn unknown_call(&mut self, span: Span, path: &[String], args: &[Value]) -> Value {
         for arg in args {
             self.mark(arg, |uses| uses.passed = true);
+            self.pass_handles(arg);
         }
+        self.act(path.last().map_or("call", String::as_str));
         if let Some(statement) = super::handed_on::wrapped(path, args) {
             return statement;
         }
@@ -154,7 +164,7 @@ impl Frame<'_, '_> {
         if self.diverged {
             return object;
         }
-        let values = self.arguments(expr.span, STARTING.contains(&method.as_str()), args);
+        let values = self.arguments(expr.span, method, args);
         let span = Span::new(method_span.start, expr.span.end);
         let value = self.method_value(expr.span, span, &object, method, &values, args);
         if value.is_builder() || (object.is_builder() && value.is_builder()) || is_text_edit(method, &object)
@@ -173,6 +183,7 @@ impl Frame<'_, '_> {
         values: &[Value],
         written: &[Expr],
     ) -> Value {
+        self.handle_method(object, method);
         if let Some(value) = self.builder_method(whole, span, object, method, values) {
             return value;
         }
@@ -186,7 +197,10 @@ impl Frame<'_, '_> {
             return value;
         }
         if matches!(method, "spawn" | "spawn_blocking" | "spawn_local") {
-            return self.spawned(whole, values);
+            let handle = self.spawned(whole, values);
+            // A set of tasks keeps the handle.
+            self.pass_handles(&handle);
+            return handle;
         }
         if !COMMON.contains(&method)
             && object.ty.as_ref().is_none_or(|ty| ty.kind == TypeForm::Other)
@@ -197,6 +211,8 @@ impl Frame<'_, '_> {
         if !TELLING.contains(&method) {
             values.iter().for_each(|value| self.mark(value, |uses| uses.passed = true));
         }
+        values.iter().for_each(|value| self.pass_handles(value));
+        self.act(method);
         let before = self.context;
         self.context.in_transaction |= opens_transaction(method);
         let inner = self.run_closures(whole, values);

@@ -5,6 +5,8 @@ use std::rc::Rc;
 use crate::facts::rust::{Arm, Block, Expr, ExprKind, MacroCall, Pattern, SelectArm};
 
 use super::Frame;
+use super::loops::SignalKind;
+use crate::facts::Span;
 use crate::resolve::value::{Condition, Form, Value};
 
 impl Frame<'_, '_> {
@@ -83,7 +85,7 @@ impl Frame<'_, '_> {
             _ => {
                 let value = self.expr(expr);
                 self.mark_tested(&value);
-                value
+                self.with_counted(expr, value)
             }
         }
     }
@@ -97,9 +99,12 @@ impl Frame<'_, '_> {
         let mut merged = None;
         let mut results: Vec<Value> = Vec::new();
         let mut open: Vec<Value> = Vec::new();
+        let guards = self.guards.clone();
         for arm in arms {
             self.scopes = before.clone();
             let (matches, result) = self.arm(&value, arm);
+            // The arms behind it run only where this one does not match.
+            self.assume(&matches, false);
             if std::mem::take(&mut self.diverged) {
                 continue;
             }
@@ -115,6 +120,7 @@ impl Frame<'_, '_> {
                 }
             }
         }
+        self.guards = guards;
         self.scopes = merged.unwrap_or(before);
         if open.is_empty() && !arms.is_empty() {
             self.diverged = true;
@@ -148,16 +154,17 @@ impl Frame<'_, '_> {
 
     pub(super) fn repeated(
         &mut self,
+        span: Span,
         condition: Option<&Expr>,
         pattern: Option<(&Pattern, &Expr)>,
         body: &Block,
     ) {
         self.scopes.push(Default::default());
         let before = self.guards.clone();
-        self.context.loops += 1;
-        if let Some(condition) = condition {
-            let condition = self.condition(condition);
-            self.assume(&condition, true);
+        self.enter_loop(span, pattern.is_some());
+        let condition = condition.map(|written| (written, self.condition(written)));
+        if let Some((_, condition)) = &condition {
+            self.assume(condition, true);
         }
         if let Some((pattern, iterable)) = pattern {
             let iterable = self.expr(iterable);
@@ -167,8 +174,11 @@ impl Frame<'_, '_> {
         }
         self.block(body);
         self.diverged = false;
-        self.context.loops -= 1;
         self.guards = before;
+        if let Some((written, condition)) = &condition {
+            self.loop_condition(written, condition);
+        }
+        self.leave_loop();
         self.scopes.pop();
     }
 
@@ -176,7 +186,11 @@ impl Frame<'_, '_> {
         let before = self.scopes.clone();
         let mut results: Vec<Value> = Vec::new();
         let mut all_diverged = !arms.is_empty();
-        for arm in arms {
+        let around = self.context.arm;
+        self.selects += 1;
+        let number = self.selects;
+        for (index, arm) in arms.iter().enumerate() {
+            self.context.arm = Some((number, index as u32));
             self.scopes = before.clone();
             let guards = self.guards.clone();
             let sleeping = self.context.after_sleep;
@@ -198,6 +212,7 @@ impl Frame<'_, '_> {
                 results.push(result);
             }
         }
+        self.context.arm = around;
         self.scopes = before;
         self.diverged = all_diverged;
         Value::made_of(&results)
@@ -206,7 +221,10 @@ impl Frame<'_, '_> {
     pub(super) fn leave(&mut self, value: Option<&Expr>) -> Value {
         if let Some(value) = value {
             let value = self.expr(value);
+            self.signal(SignalKind::Return, value.flows.replies.iter().copied());
             self.results.push(value);
+        } else {
+            self.signal(SignalKind::Return, []);
         }
         self.diverged = true;
         Value::unknown()
@@ -217,11 +235,13 @@ impl Frame<'_, '_> {
         match call.path.last().map_or("", String::as_str) {
             "panic" | "bail" | "unreachable" | "unimplemented" | "todo" => {
                 call.args.iter().for_each(|arg| drop(self.expr(arg)));
+                self.signal(SignalKind::Return, []);
                 self.diverged = true;
             }
             "ensure" | "assert" | "debug_assert" | "prop_assert" => {
                 let condition = self.condition(call.args.first()?);
                 call.args.iter().skip(1).for_each(|arg| drop(self.expr(arg)));
+                self.signal(SignalKind::Return, condition.flows.replies.iter().copied());
                 self.assume(&condition, true);
             }
             name @ ("assert_eq" | "assert_ne" | "debug_assert_eq" | "ensure_eq") => {
@@ -230,16 +250,42 @@ impl Frame<'_, '_> {
                 self.mark_tested(&left);
                 self.mark_tested(&right);
                 let condition = Condition::Equal { equal: name != "assert_ne", left, right };
-                self.assume(&Value::condition(condition), true);
+                let condition = Value::condition(condition);
+                self.signal(SignalKind::Return, condition.flows.replies.iter().copied());
+                self.assume(&condition, true);
             }
             "matches" => {
                 let value = call.args.first().map(|arg| self.expr(arg)).unwrap_or_default();
                 self.mark(&value, |uses| uses.tested = true);
-                return Some(Value::condition(Condition::Opaque(vec![value])));
+                return Some(self.matched(value, call.args.get(1)));
             }
             _ => return None,
         }
         Some(Value::unknown())
+    }
+
+    /// `matches!(value, Ok(1))`, as far as the pattern reads as an expression.
+    fn matched(&mut self, value: Value, pattern: Option<&Expr>) -> Value {
+        let Some(ExprKind::Call { callee, args }) = pattern.map(|pattern| &pattern.kind) else {
+            return Value::condition(Condition::Opaque(vec![value]));
+        };
+        let variant = match &callee.kind {
+            ExprKind::Path(path) => path.last().map_or("", String::as_str),
+            _ => "",
+        };
+        match (variant, args.as_slice()) {
+            ("Ok" | "Some", [expected]) => {
+                let left = super::bind::unpack(variant, &value);
+                match self.expr(expected) {
+                    right if matches!(right.form, Form::Int(_) | Form::Bool(_) | Form::Text(_)) => {
+                        Value::condition(Condition::Equal { equal: true, left, right })
+                    }
+                    _ => Value::condition(Condition::Holds { value, positive: true }),
+                }
+            }
+            ("Err", _) => Value::condition(Condition::Holds { value, positive: false }),
+            _ => Value::condition(Condition::Opaque(vec![value])),
+        }
     }
 }
 

@@ -7,7 +7,8 @@ use crate::facts::rust::{BinaryOperator, Expr, ExprKind, MacroCall, Type, TypeFo
 
 use super::Frame;
 use super::MAX_NESTING;
-use crate::resolve::trace::ClockUseKind;
+use super::loops::SignalKind;
+use crate::resolve::trace::{ClockUseKind, HandleUseKind};
 use crate::resolve::value::{Closure, Condition, Form, Layer, Record, SetOptions, Symbol, Value};
 
 impl Frame<'_, '_> {
@@ -16,7 +17,7 @@ impl Frame<'_, '_> {
             ExprKind::Text(literal) => self.written_text(literal),
             ExprKind::Bytes(text) => Value::text(text),
             ExprKind::Int(number) => Value::new(Form::Int(*number)),
-            ExprKind::Float(_) => Value::unknown(),
+            ExprKind::Float(number) => Value::new(Form::Float(*number)),
             ExprKind::Bool(yes) => Value::new(Form::Bool(*yes)),
             ExprKind::Char(c) => Value::text(&c.to_string()),
             ExprKind::Path(path) => self.path(path),
@@ -84,15 +85,15 @@ impl Frame<'_, '_> {
             ExprKind::LetCondition { .. } => self.condition(expr),
             ExprKind::Match { value, arms } => self.choice(value, arms),
             ExprKind::Loop { body } => {
-                self.repeated(None, None, body);
+                self.repeated(expr.span, None, None, body);
                 Value::unknown()
             }
             ExprKind::While { condition, body } => {
-                self.repeated(Some(condition), None, body);
+                self.repeated(expr.span, Some(condition), None, body);
                 Value::unknown()
             }
             ExprKind::For { pattern, iterable, body } => {
-                self.repeated(None, Some((pattern, iterable)), body);
+                self.repeated(expr.span, None, Some((pattern, iterable)), body);
                 Value::unknown()
             }
             ExprKind::Block(block) => self.block(block),
@@ -102,6 +103,7 @@ impl Frame<'_, '_> {
                 if let Some(value) = value {
                     self.expr(value);
                 }
+                self.signal(SignalKind::Break, []);
                 self.diverged = true;
                 Value::unknown()
             }
@@ -265,7 +267,7 @@ impl Frame<'_, '_> {
         };
         match positive {
             Some(positive) => Value::condition(Condition::Holds { value: left, positive }),
-            None => Value::condition(Condition::Order { left, right }),
+            None => Value::condition(Condition::Order { operator, left, right }),
         }
     }
 
@@ -290,11 +292,15 @@ impl Frame<'_, '_> {
             };
         }
         match &target.kind {
-            ExprKind::Path(path) if path.len() == 1 => self.assign_local(&path[0], value),
+            ExprKind::Path(path) if path.len() == 1 => {
+                self.decide(&path[0], &value);
+                self.assign_local(&path[0], value);
+            }
             ExprKind::Field { base, name } => {
                 let base = self.expr(base);
                 // A flag or token kept in a field may be tested by another method.
                 self.mark(&value, |uses| uses.passed = true);
+                self.signal(SignalKind::Act { stops: true }, []);
                 if let Some(ty) = &base.ty {
                     let owner: Rc<str> = self.eval.program.peeled(self.unit, ty).name().into();
                     self.note_field(target.span, &owner, &name.as_str().into(), value);
@@ -303,6 +309,7 @@ impl Frame<'_, '_> {
             _ => {
                 self.expr(target);
                 self.mark(&value, |uses| uses.passed = true);
+                self.signal(SignalKind::Act { stops: true }, []);
             }
         }
         Value::new(Form::Tuple(Vec::new().into()))
@@ -330,6 +337,7 @@ impl Frame<'_, '_> {
             let kind = ClockUseKind::Stored { ty: ty.clone(), field: field.clone(), reading: value.clone() };
             self.clock_use(span, kind);
         }
+        self.keep_handle(ty, field, &value);
         let known = self.eval.fields.entry((ty.clone(), field.clone())).or_default();
         if known.len() < 8 {
             known.push(value);
@@ -358,6 +366,7 @@ impl Frame<'_, '_> {
 
     /// What a future gives.
     pub(super) fn awaited(&mut self, future: Value) -> Value {
+        self.use_handle(&future, HandleUseKind::Await);
         match &future.form {
             Form::Closure(closure) => {
                 let closure = closure.clone();
@@ -369,6 +378,7 @@ impl Frame<'_, '_> {
 
     /// What `?` leaves; a condition behind it is known to hold from here on.
     pub(super) fn tried(&mut self, value: Value) -> Value {
+        self.signal(SignalKind::Return, value.flows.replies.iter().copied());
         match &value.form {
             Form::Reply(operation, Layer::Result) => {
                 Value { form: Form::Reply(*operation, Layer::Success), ..value.clone() }

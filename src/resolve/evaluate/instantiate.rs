@@ -8,11 +8,13 @@ use std::rc::Rc;
 use crate::facts::Span;
 
 use super::Frame;
+use crate::resolve::quantity;
 use crate::resolve::trace::{
-    Action, ClockUse, ClockUseKind, GuardList, MAX_OPERATIONS, Operation, ScriptCall, SqlCall, Trace,
+    Action, ClockUse, ClockUseKind, GuardList, MAX_OPERATIONS, Operation, Repetition, ScriptCall, SqlCall,
+    Trace,
 };
 use crate::resolve::value::{
-    Condition, Expiry, Flows, Form, Piece, QueryBuilder, Record, ScriptBuilder, Symbol, Value,
+    Condition, Expiry, Flows, Form, Piece, QueryBuilder, Record, ScriptBuilder, Symbol, Ticker, Value,
 };
 
 /// Longer chains of calls are not shown.
@@ -34,6 +36,7 @@ struct Arguments<'v> {
     /// Added to the numbers of operations and pipelines.
     operations: usize,
     pipelines: usize,
+    tasks: usize,
     /// The number of the callee's parameters: the position of `self`.
     self_index: usize,
     /// How many more values may be rewritten: shared parts of a value are rewritten wherever they occur.
@@ -70,11 +73,16 @@ impl Frame<'_, '_> {
             receiver: receiver.as_ref(),
             operations: self.trace.operations.len(),
             pipelines: self.trace.pipelines.len(),
+            tasks: self.trace.tasks.len(),
             self_index: facts.params.len(),
             budget: Cell::new(MAX_REWRITES),
             known_guards: RefCell::default(),
         };
         self.carry_operations(span, &trace, &arguments);
+        if trace.operations.is_empty() {
+            self.act(&facts.name);
+            args.iter().for_each(|arg| self.pass_handles(arg));
+        }
         self.carry_clock_uses(&trace, &arguments);
         self.run_closure_arguments(args);
         let mut result = arguments.value(&trace.result, 0);
@@ -153,10 +161,15 @@ impl Frame<'_, '_> {
                     in_drop: operation.context.in_drop | self.context.in_drop,
                     after_sleep: operation.context.after_sleep | self.context.after_sleep,
                     in_transaction: operation.context.in_transaction | self.context.in_transaction,
+                    stoppable: operation.context.stoppable | self.context.stoppable,
+                    arm: self.context.arm,
+                    innermost: if operation.repetition.is_none() { self.context.innermost } else { None },
                 },
+                repetition: operation.repetition.as_ref().map(|known| arguments.repetition(known)),
                 uses,
             });
         }
+        self.carry_tasks(trace);
         self.trace.pipelines.extend(&trace.pipelines);
         self.pipelines.resize_with(self.trace.pipelines.len(), Default::default);
     }
@@ -239,20 +252,17 @@ impl Arguments<'_> {
 
     fn expiry(&self, expiry: &Expiry) -> Expiry {
         match expiry {
-            Expiry::After { millis: None, value } => {
-                let value = self.value(value, 0);
-                if let Form::Variant("None", _) = value.form {
-                    return Expiry::None;
-                }
-                let millis = match value.form {
-                    Form::Duration(millis) => Some(millis),
-                    _ => None,
-                };
-                Expiry::After { millis, value: Box::new(value) }
+            Expiry::After { millis: None, unit, value } => {
+                super::store::lifetime(*unit, self.value(value, 0))
             }
             Expiry::At(value) => Expiry::At(Box::new(self.value(value, 0))),
             other => other.clone(),
         }
+    }
+
+    fn repetition(&self, known: &Repetition) -> Repetition {
+        let pause = known.pause.as_ref().map(|(location, length)| (*location, self.value(length, 0)));
+        Repetition { pause, ..known.clone() }
     }
 
     fn values(&self, values: &[Value]) -> Vec<Value> {
@@ -293,6 +303,14 @@ impl Arguments<'_> {
             Form::Condition(condition) => Form::Condition(Rc::new(self.condition(condition, depth + 1))),
             Form::Reply(operation, layer) => Form::Reply(operation + self.operations, *layer),
             Form::Pipeline(pipeline) => Form::Pipeline(pipeline + self.pipelines),
+            Form::Scaled(scaled) => {
+                let of = self.value(&scaled.of, depth + 1);
+                quantity::scaled(&of, scaled.by).map_or(Form::Unknown, |value| value.form)
+            }
+            Form::Ticker(ticker) => {
+                let period = self.value(&ticker.period, depth + 1);
+                Form::Ticker(Rc::new(Ticker { location: ticker.location, period }))
+            }
             Form::Script(script) => Form::Script(Rc::new(ScriptBuilder {
                 source: self.value(&script.source, depth + 1),
                 keys: script.keys.iter().map(|key| self.value(key, depth + 1)).collect(),
@@ -325,6 +343,7 @@ impl Arguments<'_> {
         !hides_parts
             && flows.params.is_empty()
             && flows.replies.is_empty()
+            && flows.tasks.is_empty()
             && (flows.fields.is_empty() || !is_record)
     }
 
@@ -358,6 +377,7 @@ impl Arguments<'_> {
     fn flows(&self, flows: &Flows) -> Flows {
         let mut all = Flows {
             replies: flows.replies.iter().map(|reply| reply + self.operations).collect(),
+            tasks: flows.tasks.iter().map(|task| task + self.tasks).collect(),
             params: BTreeSet::new(),
             ..flows.clone()
         };
@@ -380,9 +400,11 @@ impl Arguments<'_> {
                 left: self.value(left, depth + 1),
                 right: self.value(right, depth + 1),
             },
-            Condition::Order { left, right } => {
-                Condition::Order { left: self.value(left, depth + 1), right: self.value(right, depth + 1) }
-            }
+            Condition::Order { operator, left, right } => Condition::Order {
+                operator: *operator,
+                left: self.value(left, depth + 1),
+                right: self.value(right, depth + 1),
+            },
             Condition::Holds { value, positive } => {
                 Condition::Holds { value: self.value(value, depth + 1), positive: *positive }
             }

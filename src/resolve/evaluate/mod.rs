@@ -13,10 +13,12 @@ mod expr;
 mod format;
 mod handed_on;
 mod instantiate;
+mod loops;
 mod query;
 mod store;
+mod tasks;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use crate::facts::rust::{Function, Type, TypeForm};
@@ -24,7 +26,7 @@ use crate::facts::{FileId, Location, Span};
 
 use super::models::Models;
 use super::program::Program;
-use super::trace::{ClockUse, ClockUseKind, Context, GuardList, Trace, Uses};
+use super::trace::{ClockUse, ClockUseKind, Context, FieldName, GuardList, HandleUse, Trace, Uses};
 use super::value::{Form, Piece, Symbol, Value};
 
 /// Closures inside closures, and constants made of constants, are followed this deep.
@@ -45,10 +47,11 @@ pub struct Evaluator<'a> {
     traces: HashMap<usize, Rc<Trace>>,
     constants: HashMap<Location, Value>,
     /// What constructors put into the fields of each type.
-    pub fields: BTreeMap<(Rc<str>, Rc<str>), Vec<Value>>,
+    pub fields: BTreeMap<FieldName, Vec<Value>>,
     /// Which functions each function calls or names.
     pub calls: BTreeMap<usize, Vec<usize>>,
-    /// Places of SQL texts that some call runs.
+    /// What methods do with the handles that they keep in fields.
+    pub handle_fields: BTreeMap<FieldName, Vec<(usize, HandleUse)>>,
     nesting: usize,
 }
 
@@ -63,6 +66,7 @@ impl<'a> Evaluator<'a> {
             constants: HashMap::new(),
             fields: BTreeMap::new(),
             calls: BTreeMap::new(),
+            handle_fields: BTreeMap::new(),
             nesting: 0,
         }
     }
@@ -102,6 +106,12 @@ struct Frame<'e, 'a> {
     results: Vec<Value>,
     /// The code behind this point cannot be reached.
     diverged: bool,
+    loops: Vec<loops::LoopState>,
+    /// What ends loops and what happens beside operations, in order.
+    signals: Vec<loops::Signal>,
+    /// Which replies decided the values of variables that were set in branches: counters and flags.
+    decided: HashMap<Rc<str>, BTreeSet<usize>>,
+    selects: u32,
     nesting: usize,
 }
 
@@ -122,6 +132,10 @@ impl<'e, 'a> Frame<'e, 'a> {
             pipelines: Vec::new(),
             results: Vec::new(),
             diverged: false,
+            loops: Vec::new(),
+            signals: Vec::new(),
+            decided: HashMap::new(),
+            selects: 0,
             nesting: 0,
         }
     }
@@ -153,7 +167,9 @@ impl<'e, 'a> Frame<'e, 'a> {
         let results = std::mem::take(&mut self.results);
         for result in &results {
             self.mark(result, |uses| uses.returned = true);
+            self.return_handles(result);
         }
+        self.judge_repetitions();
         let result = results
             .iter()
             .skip(1)

@@ -36,6 +36,7 @@ impl Frame<'_, '_> {
             session: None,
             named_at,
             expiry_from_caller: false,
+            repetition: None,
         });
         Value::new(Form::Reply(index, Layer::Result))
     }
@@ -256,16 +257,21 @@ pub(super) fn expiry(unit: Unit, amount: &Value) -> Expiry {
         Unit::SecondsOfDay | Unit::MillisecondsOfDay => return Expiry::At(Box::new(amount.clone())),
         Unit::Keep => return Expiry::Keep,
     };
+    lifetime(factor, amount.clone())
+}
+
+/// A lifetime of so many units of `unit` milliseconds, or of a span of time.
+pub(super) fn lifetime(unit: i128, amount: Value) -> Expiry {
     let millis = match &amount.form {
-        Form::Int(number) => number.checked_mul(factor),
+        Form::Int(number) => number.checked_mul(unit),
         Form::Duration(millis) => Some(*millis),
         Form::Variant("None", _) => return Expiry::None,
         _ => amount
             .as_text()
             .and_then(|text| text.parse::<i128>().ok())
-            .and_then(|number| number.checked_mul(factor)),
+            .and_then(|number| number.checked_mul(unit)),
     };
-    Expiry::After { millis, value: Box::new(amount.clone()) }
+    Expiry::After { millis, unit, value: Box::new(amount) }
 }
 
 fn is_std_type(name: &str) -> bool {

@@ -87,7 +87,12 @@ impl Converter<'_> {
                 return self.value(&typed.value.value, span);
             }
             E::Interval(interval) => {
-                ExprKind::Call { name: "interval".to_owned(), args: vec![self.expr(&interval.value)] }
+                let mut args = vec![self.expr(&interval.value)];
+                if let Some(unit) = &interval.leading_field {
+                    let unit = ExprKind::Text(unit.to_string().to_ascii_lowercase());
+                    args.push(Expr { span: args[0].span, kind: unit });
+                }
+                ExprKind::Call { name: "interval".to_owned(), args }
             }
             E::AtTimeZone { timestamp, .. } => return self.expr(timestamp),
             E::Convert { expr, .. } | E::Ceil { expr, .. } | E::Floor { expr, .. } => {
