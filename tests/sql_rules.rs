@@ -45,6 +45,7 @@ impl Case<'_> {
             function: None,
             package: None,
             compared_reads: Vec::new(),
+            repetitions: Vec::new(),
             binds: Vec::new(),
         };
         change(&mut site);

@@ -24,7 +24,9 @@ use crate::facts::{InputProblem, Location};
 pub use binary::{Binary, LeaseUse, SigtermHandling};
 pub use clock::{ClockFlow, ClockFlowKind};
 pub use key::{Evidence, Key};
-pub use operation::{Action, Lifetime, Operation, OwnerCheck, OwnerValue, ReplyUse, Sequence, Share, Ttl};
+pub use operation::{
+    Action, Damage, Lifetime, Operation, OwnerCheck, OwnerValue, ReplyUse, Sequence, Share, Ttl,
+};
 pub use renewal::{Handle, OnFailure, Pause, RenewalLoop, Repetition, Task};
 pub use rows::{
     RowClaim, constant_row_owners, ignored_row_acquires, ignored_session_locks, unguarded_row_claims,
@@ -94,6 +96,14 @@ impl Inventory {
                 && !operation.context.in_script
                 && sequence.ownership_read(operation).is_none()
         })
+    }
+
+    /// Every command that gives a lock a lifetime, with the lifetime, in every sequence that shows it.
+    pub fn lifetimes(&self) -> Vec<(&Operation, &Lifetime)> {
+        let all = self.sequences.iter().flat_map(|sequence| &sequence.operations);
+        all.filter(|operation| self.keys[operation.key].is_lock() && !operation.is_test)
+            .filter_map(|operation| Some((operation, operation.action.lifetime()?)))
+            .collect()
     }
 
     /// Every renewal that a loop repeats, as often as functions show it.

@@ -115,6 +115,16 @@ impl Action {
         matches!(self, Action::Acquire { .. })
     }
 
+    /// The lifetime that it gives the key, where one is given.
+    pub fn lifetime(&self) -> Option<&Lifetime> {
+        match self {
+            Action::Acquire { ttl: Ttl::Given(lifetime), .. }
+            | Action::Overwrite { ttl: Ttl::Given(lifetime), .. }
+            | Action::Expire { ttl: Ttl::Given(lifetime), .. } => Some(lifetime),
+            _ => None,
+        }
+    }
+
     /// More time for whoever holds the key by now.
     pub fn is_plain_renewal(&self) -> bool {
         matches!(
@@ -140,6 +150,19 @@ pub struct Lifetime {
     pub millis: Option<i128>,
     /// The part of a named value that it is, such as half of `ttl`.
     pub share: Option<Share>,
+    /// How it was spoilt on its way into the command.
+    pub damage: Option<Damage>,
+}
+
+/// What happened to a lifetime between the code that chose it and the command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Damage {
+    /// What is less than a whole unit was cut off.
+    Cut,
+    /// It went through a type of 32 bits or fewer.
+    Narrowed,
+    SecondsAsMilliseconds,
+    MillisecondsAsSeconds,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -150,7 +173,7 @@ pub struct Share {
 }
 
 impl Lifetime {
-    pub const UNKNOWN: Lifetime = Lifetime { millis: None, share: None };
+    pub const UNKNOWN: Lifetime = Lifetime { millis: None, share: None, damage: None };
 
     pub fn is_known(&self) -> bool {
         self.millis.is_some() || self.share.is_some()

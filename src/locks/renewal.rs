@@ -126,7 +126,7 @@ fn of_statement<'a>(
     RenewalLoop {
         lock: table.to_owned(),
         repetition,
-        ttl: Lifetime { millis: ttl, share: None },
+        ttl: Lifetime { millis: ttl, ..Lifetime::UNKNOWN },
         compared,
         statement: Some(site.location()),
     }
@@ -143,5 +143,9 @@ fn ttl_at_acquire(inventory: &Inventory, key: usize) -> Lifetime {
             }
         });
     let Some(first) = known.next() else { return Lifetime::UNKNOWN };
-    if known.all(|other| other == first) { first.clone() } else { Lifetime::UNKNOWN }
+    if known.all(|other| (other.millis, &other.share) == (first.millis, &first.share)) {
+        first.clone()
+    } else {
+        Lifetime::UNKNOWN
+    }
 }

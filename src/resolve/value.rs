@@ -40,6 +40,18 @@ pub struct Flows {
     pub process: bool,
     /// Handles of started tasks and threads, by their number in the trace.
     pub tasks: BTreeSet<usize>,
+    /// A part of a time was cut off where it was turned into a whole number.
+    pub cut: bool,
+    /// It went through a type of 32 bits or fewer.
+    pub narrowed: bool,
+    /// What a number counts, as the name of its constant or the method that made it says.
+    pub unit: Option<TimeUnit>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimeUnit {
+    Seconds,
+    Milliseconds,
 }
 
 impl Flows {
@@ -52,6 +64,9 @@ impl Flows {
         self.random |= other.random;
         self.process |= other.process;
         self.tasks.extend(&other.tasks);
+        self.cut |= other.cut;
+        self.narrowed |= other.narrowed;
+        self.unit = self.unit.or(other.unit);
     }
 }
 

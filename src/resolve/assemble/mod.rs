@@ -6,6 +6,7 @@ mod binds;
 mod clocks;
 mod evidence;
 mod keys;
+mod lifetimes;
 mod repetitions;
 mod sequences;
 mod sql_files;

@@ -1,16 +1,12 @@
 //! Repetitions: the loops around operations, with their pauses as lifetimes and the fate of the task that
 //! they run in.
 
-use std::rc::Rc;
-
 use crate::locks::renewal::{Handle, OnFailure, Pause, Repetition, Task};
-use crate::locks::{Lifetime, Share};
 
 use super::super::evaluate::Evaluator;
 use super::super::trace::{self, HandleUse, HandleUseKind, Trace};
-use super::super::value::{Form, Symbol, Value};
-use super::keys::field_values;
-use crate::resolve::quantity::Ratio;
+use super::super::value::Value;
+use super::lifetimes::lifetime;
 
 /// The loop around an operation of the trace of `function`.
 pub fn repetition(
@@ -117,52 +113,4 @@ fn deletes(source: &Value) -> bool {
             || text.contains("'unlink'")
             || text.contains("\"unlink\"")
     })
-}
-
-/// A span of time; plain numbers count `unit` milliseconds each.
-pub fn lifetime(evaluator: &Evaluator<'_>, value: &Value, unit: i128) -> Lifetime {
-    let (of, by) = match &value.form {
-        Form::Duration(millis) => return Lifetime { millis: Some(*millis), share: None },
-        Form::Int(number) => return Lifetime { millis: number.checked_mul(unit), share: None },
-        Form::Scaled(scaled) => (scaled.of.clone(), scaled.by),
-        Form::Symbol(_) => (value.clone(), Ratio::ONE),
-        _ => {
-            let number = value.as_text().and_then(|text| text.parse::<i128>().ok());
-            return Lifetime { millis: number.and_then(|number| number.checked_mul(unit)), share: None };
-        }
-    };
-    let unit = if is_span(value) { 1 } else { unit };
-    let Some(by) = by.times(Ratio::whole(unit)) else { return Lifetime::UNKNOWN };
-    let millis = by_default(evaluator, &of)
-        .and_then(|whole| whole.checked_mul(by.numerator))
-        .map(|n| n / by.denominator);
-    let share = name(&of).map(|of| Share { of, numerator: by.numerator, denominator: by.denominator });
-    Lifetime { millis, share }
-}
-
-fn is_span(value: &Value) -> bool {
-    let spans = ["Duration", "TimeDelta", "SignedDuration", "Interval"];
-    value
-        .ty
-        .as_ref()
-        .is_some_and(|ty| spans.contains(&ty.name()) || ty.args.iter().any(|arg| spans.contains(&arg.name())))
-}
-
-/// The number that every constructor puts into the field that a value is.
-fn by_default(evaluator: &Evaluator<'_>, value: &Value) -> Option<i128> {
-    let mut numbers = field_values(evaluator, value)?.iter().filter_map(|known| match known.form {
-        Form::Duration(number) | Form::Int(number) => Some(number),
-        _ => None,
-    });
-    let first = numbers.next()?;
-    numbers.all(|other| other == first).then_some(first)
-}
-
-fn name(value: &Value) -> Option<String> {
-    let named = |name: &Rc<str>| (!name.is_empty()).then(|| name.to_string());
-    match &value.form {
-        Form::Symbol(Symbol::Param { name, .. } | Symbol::Local(name) | Symbol::Call(name)) => named(name),
-        Form::Symbol(Symbol::Field { owner, name }) => Some(format!("{owner}.{name}")),
-        _ => None,
-    }
 }

@@ -12,7 +12,8 @@ use super::super::evaluate::Evaluator;
 use super::super::trace::{self, ScriptCall, Trace};
 use super::super::value::{Expiry, Form, Piece, Symbol, Value, WriteCondition};
 use super::keys::{KeyTable, is_of_process, is_random};
-use super::repetitions::{lifetime, repetition};
+use super::lifetimes::lifetime;
+use super::repetitions::repetition;
 
 /// `EXPIRE key 1`, in milliseconds.
 const SHORTEST: i128 = 1000;

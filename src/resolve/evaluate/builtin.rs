@@ -8,7 +8,7 @@ use crate::facts::{Location, Span};
 
 use super::Frame;
 use crate::resolve::quantity;
-use crate::resolve::value::{Closure, Condition, Form, Layer, Ticker, Value};
+use crate::resolve::value::{Closure, Condition, Form, Layer, Ticker, TimeUnit, Value};
 
 /// Methods that hand on the value that they are called on.
 const SAME: &[&str] = &[
@@ -243,10 +243,13 @@ impl Frame<'_, '_> {
                 }
                 Some(Value::made_of(std::iter::once(receiver).chain(args)))
             }
-            (_, "as_secs" | "num_seconds" | "whole_seconds" | "as_secs_f64" | "as_secs_f32") => {
-                quantity::count(receiver, 1000)
+            (_, "as_secs" | "num_seconds" | "whole_seconds") => Some(whole_seconds(receiver)),
+            (_, "as_secs_f64" | "as_secs_f32") => quantity::count(receiver, 1000),
+            (_, "as_millis" | "num_milliseconds" | "whole_milliseconds") => {
+                let mut number = quantity::count(receiver, 1)?;
+                number.flows.unit = Some(TimeUnit::Milliseconds);
+                Some(number)
             }
-            (_, "as_millis" | "num_milliseconds" | "whole_milliseconds") => quantity::count(receiver, 1),
             (_, "mul_f64" | "mul_f32" | "saturating_mul") => {
                 quantity::arithmetic(BinaryOperator::Multiply, receiver, args.first()?)
             }
@@ -377,6 +380,21 @@ impl Frame<'_, '_> {
     }
 }
 
+/// The whole seconds of a span of time; what is left over is lost.
+fn whole_seconds(span: &Value) -> Value {
+    let known = quantity::count(span, 1000);
+    let is_exact = match &span.form {
+        Form::Duration(millis) => millis % 1000 == 0,
+        // Of these, the share of the value tells it.
+        Form::Symbol(_) | Form::Scaled(_) => known.is_some(),
+        _ => false,
+    };
+    let mut number = known.unwrap_or_else(|| Value::made_of([span]).named("as_secs"));
+    number.flows.cut |= !is_exact;
+    number.flows.unit = Some(TimeUnit::Seconds);
+    number
+}
+
 /// A reading of this process's wall clock.
 pub(super) fn wall_clock(location: Location) -> Value {
     let mut value = Value::unknown();
@@ -426,7 +444,12 @@ pub(super) fn arithmetic(operator: BinaryOperator, left: &Value, right: &Value) 
         _ => None,
     };
     let share = || quantity::arithmetic(operator, left, right);
-    folded.map(Value::new).or_else(share).unwrap_or_else(|| Value::made_of([left, right]))
+    let mut value = folded.map(Value::new).or_else(share).unwrap_or_else(|| Value::made_of([left, right]));
+    if let (BinaryOperator::Divide, Form::Int(a), Form::Int(b)) = (operator, &left.form, &right.form) {
+        value.flows.cut |= a.checked_rem(*b).is_some_and(|rest| rest != 0);
+    }
+    value.flows.unit = None;
+    value
 }
 
 fn fold(operator: BinaryOperator, left: i128, right: i128) -> Option<i128> {

@@ -9,7 +9,7 @@ use super::Frame;
 use super::MAX_NESTING;
 use super::loops::SignalKind;
 use crate::resolve::trace::{ClockUseKind, HandleUseKind};
-use crate::resolve::value::{Closure, Condition, Form, Layer, Record, SetOptions, Symbol, Value};
+use crate::resolve::value::{Closure, Condition, Form, Layer, Record, SetOptions, Symbol, TimeUnit, Value};
 
 impl Frame<'_, '_> {
     pub(super) fn expr(&mut self, expr: &Expr) -> Value {
@@ -47,7 +47,11 @@ impl Frame<'_, '_> {
             ExprKind::Borrow(inner) => self.expr(inner),
             ExprKind::Binary { operator, left, right } => self.binary(expr.span, *operator, left, right),
             ExprKind::Assign { operator, target, value } => self.assignment(*operator, target, value),
-            ExprKind::Cast { value, ty } => self.expr(value).with_type(Some(Rc::new(ty.clone()))),
+            ExprKind::Cast { value, ty } => {
+                let mut value = self.expr(value);
+                value.flows.narrowed |= is_narrow(ty) && !value.ty.as_ref().is_some_and(|ty| is_narrow(ty));
+                value.with_type(Some(Rc::new(ty.clone())))
+            }
             ExprKind::Await(inner) => {
                 let inner = self.expr(inner);
                 self.awaited(inner)
@@ -186,7 +190,10 @@ impl Frame<'_, '_> {
         result.flows.params.clear();
         // A static is made once for all its uses.
         result.flows.process |= std::mem::take(&mut result.flows.random);
-        let result = result.with_type(entry.constant.ty.clone().map(Rc::new));
+        let mut result = result.with_type(entry.constant.ty.clone().map(Rc::new));
+        if let Form::Int(_) = result.form {
+            result.flows.unit = unit_of_name(&entry.constant.name);
+        }
         self.eval.constants.insert(location, result.clone());
         Some(result)
     }
@@ -392,6 +399,20 @@ impl Frame<'_, '_> {
             Form::Variant("None" | "Err", _) => Value::made_of([&value]),
             _ => value,
         }
+    }
+}
+
+/// Whether a type holds only numbers of 32 bits or fewer.
+fn is_narrow(ty: &Type) -> bool {
+    matches!(ty.name(), "u32" | "i32" | "u16" | "i16" | "u8" | "i8")
+}
+
+/// What a number of this name counts: `LEASE_TTL_MS`, `timeout_secs`.
+pub fn unit_of_name(name: &str) -> Option<TimeUnit> {
+    match name.rsplit('_').next()?.to_ascii_lowercase().as_str() {
+        "ms" | "millis" | "milliseconds" | "msec" | "msecs" => Some(TimeUnit::Milliseconds),
+        "s" | "sec" | "secs" | "seconds" => Some(TimeUnit::Seconds),
+        _ => None,
     }
 }
 

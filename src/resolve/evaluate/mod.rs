@@ -18,6 +18,8 @@ mod query;
 mod store;
 mod tasks;
 
+pub use expr::unit_of_name;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
