@@ -9,11 +9,14 @@ pub mod guard;
 pub mod key;
 pub mod naming;
 pub mod operation;
+pub mod regions;
 pub mod renewal;
+pub mod reply;
 pub mod rows;
 pub mod schema;
 pub mod statement;
 pub mod tables;
+pub mod timeline;
 pub mod vocabulary;
 
 use std::collections::BTreeSet;
@@ -27,7 +30,9 @@ pub use key::{Evidence, Key};
 pub use operation::{
     Action, Damage, Lifetime, Operation, OwnerCheck, OwnerValue, ReplyUse, Sequence, Share, Ttl,
 };
+pub use regions::{HeldRegion, held_regions};
 pub use renewal::{Handle, OnFailure, Pause, RenewalLoop, Repetition, Task};
+pub use reply::droppers;
 pub use rows::{
     RowClaim, constant_row_owners, ignored_row_acquires, ignored_session_locks, unguarded_row_claims,
     unguarded_row_releases, unguarded_row_renewals,
@@ -43,6 +48,8 @@ pub struct Inventory {
     pub keys: Vec<Key>,
     /// What each function does to them.
     pub sequences: Vec<Sequence>,
+    /// What functions do in order, statements and transactions included.
+    pub timelines: Vec<timeline::Timeline>,
     /// Wall-clock readings that end up in a lease.
     pub clock_flows: Vec<ClockFlow>,
     pub binaries: Vec<Binary>,
@@ -95,6 +102,15 @@ impl Inventory {
                 && operation.after_acquire.is_none()
                 && !operation.context.in_script
                 && sequence.ownership_read(operation).is_none()
+        })
+    }
+
+    /// Every release that compares and deletes in one step, in every sequence that shows it.
+    pub fn compared_deletes(&self) -> Vec<(&Sequence, &Operation)> {
+        self.each_operation(|_, operation| {
+            operation.action == Action::Delete { compared: true }
+                && self.keys[operation.key].is_lock()
+                && !operation.is_test
         })
     }
 

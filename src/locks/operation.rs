@@ -9,6 +9,8 @@ use super::renewal::Repetition;
 pub struct Sequence {
     /// Such as `JobGuard::take`.
     pub function: String,
+    /// The function's number in the program.
+    pub number: usize,
     pub location: Location,
     /// Its result says yes or no.
     pub answers: bool,
@@ -51,6 +53,8 @@ pub struct Operation {
     pub via: Vec<Location>,
     /// The function in which it is written, such as `release_lock`.
     pub function: String,
+    /// Its number in the trace of the sequence's function; the commands of one script share it.
+    pub step: usize,
     /// The comparisons with a stored value that must have held for it to run.
     pub checks: Vec<OwnerCheck>,
     /// The acquire of this sequence whose success is known where it runs.

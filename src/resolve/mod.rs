@@ -79,12 +79,14 @@ pub fn resolve(
     let keys = assemble::weigh(table.names(), &sequences);
     let clock_flows = assemble::clock_flows(&evaluator, &order, &mut table, &keys, &sequences);
     let binaries = assemble::binaries(&evaluator, packages, &keys, &sequences);
-    let mut statements = assemble::statements(&evaluator, &order, packages);
+    let (mut statements, runs) = assemble::statements(&evaluator, &order, packages);
+    let timelines = assemble::timelines(&evaluator, &order, &sequences, &runs);
     let schema = assemble::schema(sql, &statements);
     statements.extend(assemble::file_statements(sql));
     let mut inventory = Inventory::new(statements, schema);
     inventory.keys = keys;
     inventory.sequences = sequences;
+    inventory.timelines = timelines;
     inventory.clock_flows = clock_flows;
     inventory.binaries = binaries;
     inventory

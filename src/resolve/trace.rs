@@ -1,6 +1,7 @@
 //! The trace of one function: what it does to stores, in order, under which conditions, and what becomes
 //! of the replies. Traces are instantiated at call sites, so that helpers are seen from their callers.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use crate::facts::Location;
@@ -22,6 +23,19 @@ pub struct Trace {
     pub clock_uses: Vec<ClockUse>,
     /// The tasks and threads that it starts.
     pub tasks: Vec<Task>,
+    /// Where its own body may leave it early.
+    pub exits: Vec<Exit>,
+}
+
+/// `?`, `return`, `bail!` and their like.
+#[derive(Debug, Clone)]
+pub struct Exit {
+    pub location: Location,
+    pub guards: Rc<GuardList>,
+    /// The replies in the value that it leaves with, or asks.
+    pub replies: BTreeSet<OperationIndex>,
+    /// How many operations came before it.
+    pub position: usize,
 }
 
 /// A task or thread, and what becomes of its handle.

@@ -1,29 +1,16 @@
 //! The work goes on whether the lock was taken or not.
 
-use std::collections::BTreeSet;
-
-use crate::facts::Location;
 use crate::finding::Confidence;
-use crate::locks::{Inventory, Operation, ReplyUse, Sequence, ignored_row_acquires, ignored_session_locks};
+use crate::locks::{Inventory, Operation, ReplyUse, droppers, ignored_row_acquires, ignored_session_locks};
 use crate::rules::{Draft, Reporter};
 
 const HELP: &str =
     "branch on the reply before the protected work: only a positive reply means that the lock is held";
 
 pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
-    let ignored: Vec<(&Sequence, &Operation)> =
-        inventory.acquires().into_iter().filter(|(_, acquire)| defect(acquire).is_some()).collect();
-    let places: BTreeSet<(Location, &[Location])> =
-        ignored.iter().map(|(_, acquire)| (acquire.inner, &acquire.via[..])).collect();
-    for (sequence, acquire) in ignored {
+    for (sequence, acquire, place) in droppers(inventory.acquires(), |acquire| defect(acquire).is_some()) {
         let Some((label, what)) = defect(acquire) else { continue };
-        // A caller of the function that drops the reply sees it dropped as well.
-        if acquire.via.get(1..).is_some_and(|via| places.contains(&(acquire.inner, via))) {
-            continue;
-        }
         let key = &inventory.keys[acquire.key];
-        let place = acquire.via.first().copied().filter(|_| acquire.reply == ReplyUse::Ignored);
-        let place = place.unwrap_or(acquire.location);
         // A function that answers yes or no may have found its answer in another way.
         let is_doubtful = sequence.answers && !acquire.error_is_yes;
         let confidence = if is_doubtful { Confidence::Low } else { Confidence::High };

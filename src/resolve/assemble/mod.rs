@@ -11,6 +11,7 @@ mod repetitions;
 mod sequences;
 mod sql_files;
 mod statements;
+mod timelines;
 
 pub(super) use binaries::binaries;
 pub(super) use clocks::clock_flows;
@@ -20,3 +21,4 @@ pub(super) use sequences::sequences;
 pub use sql_files::SqlUnit;
 pub(super) use sql_files::{file_statements, schema};
 pub(super) use statements::statements;
+pub(super) use timelines::timelines;

@@ -51,6 +51,7 @@ fn sequence(
     let file = evaluator.program.units[entry.unit].file;
     Some(Sequence {
         function: evaluator.program.qualified_name(function),
+        number: function,
         location: Location { file, span: entry.function.name_span },
         answers: entry.function.result.as_ref().is_some_and(says_yes_or_no),
         operations,
@@ -78,7 +79,7 @@ impl Assembly<'_, '_> {
             return;
         }
         let Some(action) = self.action(operation) else { return };
-        if let Some(made) = self.operation(operation, &operation.key, action, all) {
+        if let Some(made) = self.operation(index, operation, &operation.key, action, all) {
             self.positions.insert(index, all.len());
             all.push(made);
         }
@@ -139,6 +140,7 @@ impl Assembly<'_, '_> {
 
     fn operation(
         &mut self,
+        step: usize,
         operation: &trace::Operation,
         key: &Value,
         action: Action,
@@ -158,6 +160,7 @@ impl Assembly<'_, '_> {
             expiry_from_caller: operation.expiry_from_caller,
             via: operation.via.clone(),
             function: program.qualified_name(operation.function),
+            step,
             checks,
             after_acquire,
             decided_by,
@@ -244,7 +247,7 @@ impl Assembly<'_, '_> {
             let key = operand(&command.key, call);
             let compared = command.guard.as_ref().is_some_and(|guard| guard.key == command.key);
             let Some(action) = self.script_action(&command, call, compared) else { continue };
-            if let Some(mut made) = self.operation(operation, &key, action, all) {
+            if let Some(mut made) = self.operation(index, operation, &key, action, all) {
                 made.context.in_script = true;
                 // A script that claims or settles jobs may prolong a lease by the way.
                 made.repetition = made.repetition.filter(|_| only_renews);

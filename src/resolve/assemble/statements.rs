@@ -16,8 +16,16 @@ use super::super::value::{Form, Piece, Value};
 use super::binds::bound;
 use super::repetitions::repetition;
 
-/// The statements that Rust code runs, in the order of the places where they are written.
-pub fn statements(evaluator: &Evaluator<'_>, order: &[usize], packages: &[Package]) -> Vec<SqlSite> {
+/// The statements that each operation of each function's trace runs, by their positions among all.
+pub type StatementRuns = HashMap<(usize, usize), Vec<usize>>;
+
+/// The statements that Rust code runs, in the order of the places where they are written, and who runs them.
+pub fn statements(
+    evaluator: &Evaluator<'_>,
+    order: &[usize],
+    packages: &[Package],
+) -> (Vec<SqlSite>, StatementRuns) {
+    let mut run_by: Vec<((usize, usize), SiteKey)> = Vec::new();
     let mut sites: BTreeMap<SiteKey, SqlSite> = BTreeMap::new();
     let mut functions = order.to_vec();
     functions.sort_unstable();
@@ -28,7 +36,7 @@ pub fn statements(evaluator: &Evaluator<'_>, order: &[usize], packages: &[Packag
     for function in functions {
         let Some(trace) = evaluator.trace(function) else { continue };
         let mut sessions = BTreeMap::new();
-        for operation in &trace.operations {
+        for (index, operation) in trace.operations.iter().enumerate() {
             let Action::Sql(call) = &operation.action else { continue };
             let run = Run { evaluator, function, trace: &trace, operation, call, packages };
             let Some(text) = parsed.text(&run) else { continue };
@@ -36,6 +44,7 @@ pub fn statements(evaluator: &Evaluator<'_>, order: &[usize], packages: &[Packag
             // function got its text from the caller.
             let is_seen = written_at(&call.text).is_some_and(|place| !texts.insert(place));
             let is_news = !is_seen || operation.via.is_empty();
+            run_by.extend(text.statements.iter().map(|statement| ((function, index), text.key(statement))));
             if let Some(known) = repetition(evaluator, function, &trace, operation) {
                 for statement in &text.statements {
                     repetitions.entry(text.key(statement)).or_default().push(known.clone());
@@ -54,12 +63,17 @@ pub fn statements(evaluator: &Evaluator<'_>, order: &[usize], packages: &[Packag
         scopes.widen(key, &mut site.transaction);
         site.repetitions = repetitions.remove(key).unwrap_or_default();
     }
-    sites.into_values().collect()
+    let positions: HashMap<SiteKey, usize> = sites.keys().enumerate().map(|(at, key)| (*key, at)).collect();
+    let mut runs = StatementRuns::new();
+    for (operation, key) in run_by {
+        runs.entry(operation).or_default().extend(positions.get(&key));
+    }
+    (sites.into_values().collect(), runs)
 }
 
 /// A statement by the place where it is written; the first of a text apart from those behind it, because a
 /// text put together from pieces may give several of them one place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct SiteKey {
     location: Location,
     is_first: bool,

@@ -122,6 +122,7 @@ impl Frame<'_, '_> {
             return Value::made_of(args);
         }
         self.nesting += 1;
+        self.blocks += 1;
         let results = std::mem::take(&mut self.results);
         let guards = self.guards.clone();
         let value = self.scoped(|frame| {
@@ -136,6 +137,7 @@ impl Frame<'_, '_> {
         let own = std::mem::replace(&mut self.results, results);
         self.guards = guards;
         self.diverged = false;
+        self.blocks -= 1;
         self.nesting -= 1;
         own.iter().fold(value, |all, result| Value::either(&all, result))
     }

@@ -1,5 +1,6 @@
 //! Branches, loops and exits.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use crate::facts::rust::{Arm, Block, Expr, ExprKind, MacroCall, Pattern, SelectArm};
@@ -218,27 +219,38 @@ impl Frame<'_, '_> {
         Value::made_of(&results)
     }
 
-    pub(super) fn leave(&mut self, value: Option<&Expr>) -> Value {
+    pub(super) fn leave(&mut self, span: Span, value: Option<&Expr>) -> Value {
         if let Some(value) = value {
             let value = self.expr(value);
-            self.signal(SignalKind::Return, value.flows.replies.iter().copied());
+            self.exit(span, &value.flows.replies);
             self.results.push(value);
         } else {
-            self.signal(SignalKind::Return, []);
+            self.exit(span, &BTreeSet::new());
         }
         self.diverged = true;
         Value::unknown()
     }
 
     /// `assert!`, `ensure!`, `bail!`, `panic!` and their like; `None` for other macros.
-    pub(super) fn assertion(&mut self, call: &MacroCall) -> Option<Value> {
+    pub(super) fn assertion(&mut self, span: Span, call: &MacroCall) -> Option<Value> {
         match call.path.last().map_or("", String::as_str) {
-            "panic" | "bail" | "unreachable" | "unimplemented" | "todo" => {
+            "bail" => {
+                call.args.iter().for_each(|arg| drop(self.expr(arg)));
+                self.exit(span, &BTreeSet::new());
+                self.diverged = true;
+            }
+            "panic" | "unreachable" | "unimplemented" | "todo" => {
                 call.args.iter().for_each(|arg| drop(self.expr(arg)));
                 self.signal(SignalKind::Return, []);
                 self.diverged = true;
             }
-            "ensure" | "assert" | "debug_assert" | "prop_assert" => {
+            "ensure" => {
+                let condition = self.condition(call.args.first()?);
+                call.args.iter().skip(1).for_each(|arg| drop(self.expr(arg)));
+                self.guarded(&condition, false, |frame| frame.exit(span, &condition.flows.replies));
+                self.assume(&condition, true);
+            }
+            "assert" | "debug_assert" | "prop_assert" => {
                 let condition = self.condition(call.args.first()?);
                 call.args.iter().skip(1).for_each(|arg| drop(self.expr(arg)));
                 self.signal(SignalKind::Return, condition.flows.replies.iter().copied());

@@ -58,7 +58,7 @@ impl Frame<'_, '_> {
             }
             ExprKind::Try(inner) => {
                 let inner = self.expr(inner);
-                self.tried(inner)
+                self.tried(expr.span, inner)
             }
             ExprKind::Macro(call) => self.macro_call(expr.span, call),
             ExprKind::Closure { params, body } => Value::new(Form::Closure(Rc::new(Closure {
@@ -102,7 +102,7 @@ impl Frame<'_, '_> {
             }
             ExprKind::Block(block) => self.block(block),
             ExprKind::Async(block) => self.async_block(block),
-            ExprKind::Return(value) => self.leave(value.as_deref()),
+            ExprKind::Return(value) => self.leave(expr.span, value.as_deref()),
             ExprKind::Break(value) => {
                 if let Some(value) = value {
                     self.expr(value);
@@ -123,7 +123,9 @@ impl Frame<'_, '_> {
     /// An async block runs where it stands; `return` leaves the block only.
     fn async_block(&mut self, block: &crate::facts::rust::Block) -> Value {
         let results = std::mem::take(&mut self.results);
+        self.blocks += 1;
         let value = self.block(block);
+        self.blocks -= 1;
         let own = std::mem::replace(&mut self.results, results);
         self.diverged = false;
         own.iter().fold(value, |all, result| Value::either(&all, result))
@@ -352,7 +354,7 @@ impl Frame<'_, '_> {
     }
 
     fn macro_call(&mut self, span: Span, call: &MacroCall) -> Value {
-        if let Some(value) = self.assertion(call) {
+        if let Some(value) = self.assertion(span, call) {
             return value;
         }
         let name = call.path.last().map_or("", String::as_str);
@@ -384,8 +386,8 @@ impl Frame<'_, '_> {
     }
 
     /// What `?` leaves; a condition behind it is known to hold from here on.
-    pub(super) fn tried(&mut self, value: Value) -> Value {
-        self.signal(SignalKind::Return, value.flows.replies.iter().copied());
+    pub(super) fn tried(&mut self, span: Span, value: Value) -> Value {
+        self.exit(span, &value.flows.replies);
         match &value.form {
             Form::Reply(operation, Layer::Result) => {
                 Value { form: Form::Reply(*operation, Layer::Success), ..value.clone() }

@@ -10,7 +10,7 @@ use crate::facts::walk::each_part;
 use crate::facts::{Location, Span};
 
 use super::Frame;
-use crate::resolve::trace::{GuardList, OnFailure, Operation, Repetition};
+use crate::resolve::trace::{Exit, GuardList, OnFailure, Operation, Repetition};
 use crate::resolve::value::{Condition, Form, Value};
 
 /// A loop of the function under evaluation.
@@ -60,6 +60,9 @@ pub(super) enum SignalKind {
     /// An answer is thrown away.
     Drop,
 }
+
+/// How many exits of a function are written down.
+const MAX_EXITS: usize = 256;
 
 /// Calls that only tell people something, wait, or prepare the next attempt.
 const NO_ACT: &[&str] = &[
@@ -206,6 +209,19 @@ impl Frame<'_, '_> {
             limit: None,
             position: self.trace.operations.len(),
         });
+    }
+
+    /// An exit from the loop, and from the function unless it stands in a block of its own.
+    pub(super) fn exit(&mut self, span: Span, replies: &BTreeSet<usize>) {
+        self.signal(SignalKind::Return, replies.iter().copied());
+        if self.blocks == 0 && self.trace.exits.len() < MAX_EXITS {
+            self.trace.exits.push(Exit {
+                location: self.location(span),
+                guards: self.guards.clone(),
+                replies: replies.clone(),
+                position: self.trace.operations.len(),
+            });
+        }
     }
 
     /// A call of this name that does nothing to a store.

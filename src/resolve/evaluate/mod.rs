@@ -114,6 +114,8 @@ struct Frame<'e, 'a> {
     /// Which replies decided the values of variables that were set in branches: counters and flags.
     decided: HashMap<Rc<str>, BTreeSet<usize>>,
     selects: u32,
+    /// How many closures and async blocks are around: leaving them does not leave the function.
+    blocks: u32,
     nesting: usize,
 }
 
@@ -138,6 +140,7 @@ impl<'e, 'a> Frame<'e, 'a> {
             signals: Vec::new(),
             decided: HashMap::new(),
             selects: 0,
+            blocks: 0,
             nesting: 0,
         }
     }

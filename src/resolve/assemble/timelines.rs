@@ -1,0 +1,109 @@
+//! Timelines: the steps of each function that both works with a lock and does something else, in order.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use crate::locks::Sequence;
+use crate::locks::timeline::{Exit, Path, Step, StepKind, Timeline};
+
+use super::super::evaluate::Evaluator;
+use super::super::trace::{self, Action, GuardList, Operation, Trace};
+use super::statements::StatementRuns;
+
+/// One timeline for each function with two steps or more.
+pub fn timelines(
+    evaluator: &Evaluator<'_>,
+    order: &[usize],
+    sequences: &[Sequence],
+    runs: &StatementRuns,
+) -> Vec<Timeline> {
+    let by_function: HashMap<usize, usize> =
+        sequences.iter().enumerate().map(|(at, sequence)| (sequence.number, at)).collect();
+    let mut functions = order.to_vec();
+    functions.sort_unstable();
+    let made = functions.into_iter().filter_map(|function| {
+        let trace = evaluator.trace(function)?;
+        let sequence = by_function.get(&function).copied();
+        let is_test = evaluator.program.is_test(function);
+        let operations = sequence.map_or(&[][..], |at| &sequences[at].operations);
+        let made = Assembly { trace: &trace, function, operations, runs, numbers: HashMap::new() };
+        let (steps, exits) = made.timeline();
+        let function = evaluator.program.qualified_name(function);
+        (!is_test && steps.len() > 1).then_some(Timeline { function, sequence, steps, exits })
+    });
+    made.collect()
+}
+
+struct Assembly<'s> {
+    trace: &'s Trace,
+    function: usize,
+    /// Those of the function's sequence.
+    operations: &'s [crate::locks::Operation],
+    runs: &'s StatementRuns,
+    /// Conditions by where they stand.
+    numbers: HashMap<*const GuardList, u32>,
+}
+
+impl Assembly<'_> {
+    fn timeline(mut self) -> (Vec<Step>, Vec<Exit>) {
+        let mut steps = Vec::new();
+        // The steps of each operation of the trace begin here.
+        let mut starts = Vec::with_capacity(self.trace.operations.len() + 1);
+        for (index, operation) in self.trace.operations.iter().enumerate() {
+            starts.push(steps.len());
+            let kinds = self.kinds(index, operation);
+            if kinds.is_empty() {
+                continue;
+            }
+            let path = self.path(&operation.guards);
+            steps.extend(kinds.into_iter().map(|kind| Step {
+                kind,
+                place: operation.via.first().copied().unwrap_or(operation.location),
+                path: path.clone(),
+                is_apart: operation.context.spawned || operation.context.in_drop,
+            }));
+        }
+        starts.push(steps.len());
+        let exits = self.trace.exits.iter().map(|exit| self.exit(exit, &starts)).collect();
+        (steps, exits)
+    }
+
+    fn kinds(&self, index: usize, operation: &Operation) -> Vec<StepKind> {
+        match &operation.action {
+            Action::Begin => vec![StepKind::Begin],
+            Action::Commit => vec![StepKind::Commit],
+            Action::Rollback => vec![StepKind::Rollback],
+            Action::Sql(_) => {
+                let sites = self.runs.get(&(self.function, index)).into_iter().flatten();
+                sites.map(|site| StepKind::Statement(*site)).collect()
+            }
+            _ => {
+                let own = self.operations.iter().enumerate().filter(|(_, known)| known.step == index);
+                own.map(|(at, _)| StepKind::Key(at)).collect()
+            }
+        }
+    }
+
+    fn exit(&mut self, exit: &trace::Exit, starts: &[usize]) -> Exit {
+        let guarding = exit.guards.iter().take(1).flat_map(|(condition, _)| condition.flows.replies.iter());
+        let decided_by = exit.replies.iter().chain(guarding).filter_map(|reply| starts.get(*reply).copied());
+        Exit {
+            location: exit.location,
+            position: starts.get(exit.position).copied().unwrap_or(usize::MAX),
+            decided_by: decided_by.collect(),
+            path: self.path(&exit.guards),
+        }
+    }
+
+    fn path(&mut self, guards: &Rc<GuardList>) -> Path {
+        let mut path = Vec::new();
+        let mut at = Some(guards);
+        while let Some(list) = at {
+            let next = self.numbers.len() as u32;
+            path.push(*self.numbers.entry(Rc::as_ptr(list)).or_insert(next));
+            at = list.outer.as_ref();
+        }
+        path.reverse();
+        Path(path)
+    }
+}
