@@ -5,8 +5,10 @@
 
 pub mod binary;
 pub mod clock;
+pub mod fences;
 pub mod guard;
 pub mod key;
+pub mod lock_tables;
 pub mod naming;
 pub mod operation;
 pub mod rows;

@@ -150,7 +150,7 @@ pub(super) fn contains(list: &[String], name: &str) -> bool {
 }
 
 /// What the schema alone says.
-fn declared(schema: &Schema, package: Option<usize>, name: &TableName) -> TableProfile {
+pub(super) fn declared(schema: &Schema, package: Option<usize>, name: &TableName) -> TableProfile {
     let mut profile = TableProfile::default();
     let Some(table) = schema.table(package, name) else {
         profile.is_lock_table = naming::is_lock_table(&name.name);

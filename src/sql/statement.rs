@@ -64,6 +64,7 @@ fn shape(source: &Source<'_>) -> Shape {
         "WITH" | "SELECT" | "UPDATE" | "DELETE" | "INSERT" | "REPLACE" | "MERGE" => Shape::Relevant,
         "CREATE" if has("TABLE") || has("INDEX") => Shape::Relevant,
         "CREATE" if has("TRIGGER") || has("FUNCTION") || has("PROCEDURE") => Shape::Routine,
+        "DROP" if has("INDEX") => Shape::Relevant,
         "ALTER" | "DROP" if has("TABLE") || has("TRIGGER") => Shape::Relevant,
         "RENAME" if has("TABLE") => Shape::Relevant,
         _ => Shape::Irrelevant,
