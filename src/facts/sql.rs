@@ -84,6 +84,10 @@ pub struct CreateTable {
     pub primary_key: Vec<String>,
     pub unique: Vec<UniqueColumns>,
     pub if_not_exists: bool,
+    /// The table whose columns it takes over: `PARTITION OF`, `LIKE`, `INHERITS`.
+    pub copies: Option<TableName>,
+    /// What a query fills: its columns are not written down.
+    pub from_query: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -115,21 +119,52 @@ pub struct AlterTable {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TableChange {
     AddColumn(ColumnDefinition),
-    DropColumn { name: String, span: Span },
-    RenameColumn { from: String, to: String, span: Span },
-    RenameTable { to: TableName },
-    SetNotNull { column: String },
-    DropNotNull { column: String, span: Span },
-    SetType { column: String, data_type: String, span: Span },
-    SetDefault { column: String, default: String },
-    DropDefault { column: String },
-    AddPrimaryKey { columns: Vec<String> },
+    DropColumn {
+        name: String,
+        span: Span,
+    },
+    RenameColumn {
+        from: String,
+        to: String,
+        span: Span,
+    },
+    RenameTable {
+        to: TableName,
+    },
+    SetNotNull {
+        column: String,
+    },
+    DropNotNull {
+        column: String,
+        span: Span,
+    },
+    SetType {
+        column: String,
+        data_type: String,
+        span: Span,
+    },
+    SetDefault {
+        column: String,
+        default: String,
+    },
+    DropDefault {
+        column: String,
+    },
+    AddPrimaryKey {
+        columns: Vec<String>,
+    },
     AddUnique(UniqueColumns),
     /// A constraint or, in MySQL, an index, by its name.
-    DropKey { name: String },
+    DropKey {
+        name: String,
+    },
     DropPrimaryKey,
     /// `DISABLE TRIGGER`, `ENABLE TRIGGER`; no name means all of the table's.
-    SwitchTrigger { name: Option<String>, enabled: bool, span: Span },
+    SwitchTrigger {
+        name: Option<String>,
+        enabled: bool,
+        span: Span,
+    },
     Other,
 }
 

@@ -88,7 +88,7 @@ pub fn runtime_writes(inventory: &Inventory) -> Vec<RuntimeWrite<'_>> {
     let mut found = Vec::new();
     for site in inventory.statements.iter().filter(|s| runs(s)) {
         for nested in writes(&site.statement.kind) {
-            let table = inventory.schema.table(site.package, &nested.write.table);
+            let table = inventory.schema.table(site.package, site.dialect, &nested.write.table);
             found.push(RuntimeWrite { site, write: nested.write, table, nested });
         }
     }
@@ -108,8 +108,7 @@ impl RuntimeWrite<'_> {
 
     /// Whether it refuses rows by this column, or tries to.
     pub fn compares(&self, inventory: &Inventory, column: &str) -> bool {
-        let has_column =
-            |t: &TableName, c: &str| super::tables::has_column(inventory, self.site, t, c);
+        let has_column = |t: &TableName, c: &str| super::tables::has_column(inventory, self.site, t, c);
         let question = guard::Question {
             write: self.write,
             dialect: self.site.dialect,
@@ -127,7 +126,8 @@ pub fn fence_columns(inventory: &Inventory) -> Vec<FenceColumn<'_>> {
     let writes = runtime_writes(inventory);
     let mut found: Vec<FenceColumn<'_>> = Vec::new();
     let mut seen: Vec<(Option<usize>, String)> = Vec::new();
-    let mut databases: Vec<&Database> = inventory.schema.databases.iter().collect();
+    let judged = inventory.schema.databases.iter().filter(|d| !d.is_context);
+    let mut databases: Vec<&Database> = judged.collect();
     databases.sort_by_key(|d| (d.package, d.dialect));
     for database in databases {
         let wide_integers = column_type::is_cockroach(database);
@@ -139,7 +139,7 @@ pub fn fence_columns(inventory: &Inventory) -> Vec<FenceColumn<'_>> {
             seen.push(key);
             let own: Vec<&RuntimeWrite<'_>> = writes.iter().filter(|w| w.is_on(database, table)).collect();
             for column in table.columns.iter().filter(|c| !table.is_key_part(&c.name)) {
-                let Some((tier, kind)) = standing(inventory, database, table, column, &own) else { continue };
+                let Some((tier, kind)) = standing(inventory, table, column, &own) else { continue };
                 let mut usage = usage(inventory, &own, &column.name);
                 usage.by_trigger = table.triggers.iter().any(|t| names(&t.refuses_stale, &column.name));
                 let dialect = dialect(database, &own);
@@ -163,7 +163,6 @@ fn dialect(database: &Database, own: &[&RuntimeWrite<'_>]) -> Dialect {
 /// How sure the column is a token, by its name and, for the names that many things have, by its use.
 fn standing(
     inventory: &Inventory,
-    database: &Database,
     table: &Table,
     column: &Column,
     own: &[&RuntimeWrite<'_>],
@@ -175,7 +174,7 @@ fn standing(
         .find(|t| t.name.eq_ignore_ascii_case(&column.name))
         .map(|token| (token.tier, token.kind));
     let declared = || {
-        let profile = super::tables::declared(&inventory.schema, database.package, &table.name);
+        let profile = super::tables::declared(table);
         profile.tokens.iter().find(|t| t.name.eq_ignore_ascii_case(&column.name)).map(|t| (t.tier, t.kind))
     };
     known.or_else(|| declared().filter(|_| tier <= TokenTier::Lease))
@@ -193,7 +192,8 @@ fn usage(inventory: &Inventory, own: &[&RuntimeWrite<'_>], column: &str) -> Usag
     }
     if usage.equal.is_none() {
         let compares = |w: &&&RuntimeWrite<'_>| w.compares(inventory, column);
-        usage.equal = own.iter().find(compares).filter(|_| usage.compared().is_none()).map(|w| w.site.location());
+        usage.equal =
+            own.iter().find(compares).filter(|_| usage.compared().is_none()).map(|w| w.site.location());
     }
     usage
 }
@@ -222,7 +222,8 @@ impl Seen<'_, '_> {
         for assignment in &write.assignments {
             self.expr(&assignment.value, false);
             let own = assignment.column.eq_ignore_ascii_case(self.column);
-            if own && let ExprKind::Arithmetic { left, right, .. } = &assignment.value.kind
+            if own
+                && let ExprKind::Arithmetic { left, right, .. } = &assignment.value.kind
                 && (self.bare(left) || self.bare(right))
             {
                 self.usage.raised.get_or_insert(self.site.at(assignment.span));
@@ -260,8 +261,7 @@ impl Seen<'_, '_> {
         match operator {
             C::Less | C::LessOrEqual | C::Greater | C::GreaterOrEqual => {
                 self.usage.strict |= matches!(operator, C::Less | C::Greater);
-                let seen =
-                    if unknown { &mut self.usage.ordered } else { &mut self.usage.ordered_but_null };
+                let seen = if unknown { &mut self.usage.ordered } else { &mut self.usage.ordered_but_null };
                 seen.get_or_insert(at);
             }
             C::Equal | C::EqualOrBothNull => {
@@ -279,9 +279,9 @@ impl Seen<'_, '_> {
     fn bare(&self, e: &Expr) -> bool {
         match &e.kind {
             ExprKind::Column { qualifier, name } => {
-                let new = qualifier.as_deref().is_some_and(|q| {
-                    ["excluded", "new"].iter().any(|row| q.eq_ignore_ascii_case(row))
-                });
+                let new = qualifier
+                    .as_deref()
+                    .is_some_and(|q| ["excluded", "new"].iter().any(|row| q.eq_ignore_ascii_case(row)));
                 !new && name.eq_ignore_ascii_case(self.column)
             }
             ExprKind::Cast { operand, .. } => self.bare(operand),

@@ -26,7 +26,7 @@ pub struct KeylessLockTable<'a> {
 pub fn keyless_lock_tables(inventory: &Inventory) -> Vec<KeylessLockTable<'_>> {
     let writes = runtime_writes(inventory);
     let mut found = Vec::new();
-    for database in &inventory.schema.databases {
+    for database in inventory.schema.databases.iter().filter(|d| !d.is_context) {
         for table in database.tables.values().flatten() {
             found.extend(keyless(inventory, &writes, database, table));
         }
@@ -48,7 +48,7 @@ fn keyless<'a>(
     let profile = own
         .iter()
         .find_map(|w| inventory.tables().profile(w.site, &w.write.table).cloned())
-        .unwrap_or_else(|| declared(&inventory.schema, database.package, &table.name));
+        .unwrap_or_else(|| declared(table));
     if !profile.is_lock_table {
         return None;
     }
@@ -118,11 +118,10 @@ fn has_key(table: &Table, profile: &TableProfile, names: &[String]) -> bool {
     let keys = std::iter::once(&table.primary_key).chain(table.unique.iter().map(|key| &key.columns));
     keys.filter(|key| !key.is_empty()).any(|key| {
         let covers = |column: &String| {
-            names.iter().any(|name| {
-                column.eq_ignore_ascii_case(name) || is_expression_of(column, name)
-            })
+            names.iter().any(|name| column.eq_ignore_ascii_case(name) || is_expression_of(column, name))
         };
-        let one_each = !key.iter().any(|c| profile.is_owner(c) || profile.is_deadline(c) || naming::is_time(c));
+        let one_each =
+            !key.iter().any(|c| profile.is_owner(c) || profile.is_deadline(c) || naming::is_time(c));
         one_each && (names.is_empty() || key.iter().any(covers))
     })
 }

@@ -13,6 +13,7 @@ pub mod naming;
 pub mod operation;
 pub mod rows;
 pub mod schema;
+pub mod session;
 pub mod statement;
 pub mod tables;
 pub mod vocabulary;
@@ -31,7 +32,9 @@ pub use rows::{
     unguarded_row_releases, unguarded_row_renewals,
 };
 pub use schema::Schema;
-pub use statement::{CountUse, Executor, SqlSite, StatementOrigin, TransactionScope};
+pub use statement::{
+    CountUse, Executor, SessionAct, SessionLock, SqlSite, StatementOrigin, TransactionScope,
+};
 pub use tables::Tables;
 
 /// Everything that rules may look at.
@@ -44,6 +47,8 @@ pub struct Inventory {
     /// Wall-clock readings that end up in a lease.
     pub clock_flows: Vec<ClockFlow>,
     pub binaries: Vec<Binary>,
+    /// Pooled connections that are given back with a lock.
+    pub left_sessions: Vec<session::LeftSession>,
     /// Every SQL statement of the workspace, from files and from Rust text.
     pub statements: Vec<SqlSite>,
     /// The tables that the migrations lead to, with what was learnt from Rust text.

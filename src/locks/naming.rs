@@ -337,9 +337,27 @@ pub fn is_lock_table(name: &str) -> bool {
 /// A lock table with one row for each lock: no record of past locks, no queue, no set of permits.
 pub fn names_exclusive_locks(table: &str) -> bool {
     let others = [
-        "history", "log", "logs", "event", "events", "audit", "archive", "queue", "waiter", "waiters",
-        "request", "requests", "attempt", "attempts", "semaphore", "semaphores", "permit", "permits",
-        "reader", "readers", "shared",
+        "history",
+        "log",
+        "logs",
+        "event",
+        "events",
+        "audit",
+        "archive",
+        "queue",
+        "waiter",
+        "waiters",
+        "request",
+        "requests",
+        "attempt",
+        "attempts",
+        "semaphore",
+        "semaphores",
+        "permit",
+        "permits",
+        "reader",
+        "readers",
+        "shared",
     ];
     !has(&words(table), &others)
 }

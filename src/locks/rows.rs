@@ -72,7 +72,7 @@ pub fn row_writes(inventory: &Inventory) -> Vec<RowWrite<'_>> {
     for site in inventory.statements.iter().filter(|s| is_judged(s)) {
         for (at, nested) in writes(&site.statement.kind).into_iter().enumerate() {
             let Some(profile) = tables.profile(site, &nested.write.table) else { continue };
-            let table = inventory.schema.table(site.package, &nested.write.table);
+            let table = inventory.schema.table(site.package, site.dialect, &nested.write.table);
             let purpose = purpose::of(site, nested.write, profile);
             let is_nested =
                 at > 0 || !matches!(site.statement.kind, crate::facts::sql::StatementKind::Write(_));

@@ -27,6 +27,8 @@ pub struct Database {
     /// The folder of the migrations, or a name for another source.
     pub root: String,
     pub dialect: Dialect,
+    /// Made by files that are no migrations and that nothing refers to: it explains, and is not judged.
+    pub is_context: bool,
     /// By bare name in lower case; one name may stand in several schemas.
     pub tables: BTreeMap<String, Vec<Table>>,
 }
@@ -115,12 +117,14 @@ pub struct UpdateTrigger {
 }
 
 impl Schema {
-    /// The table that a statement of this package means. A workspace may keep its migrations in another
-    /// package than its code, so any other database is the second choice.
-    pub fn table(&self, package: Option<usize>, name: &TableName) -> Option<&Table> {
-        let own = self.databases.iter().filter(|d| d.package == package);
-        let others = self.databases.iter().filter(|d| d.package != package);
-        own.chain(others).find_map(|d| d.table(name))
+    /// The table that a statement of this package means. A package may keep one history for each dialect,
+    /// and a workspace its migrations in another package than its code, so these are the next choices.
+    pub fn table(&self, package: Option<usize>, dialect: Dialect, name: &TableName) -> Option<&Table> {
+        let rank = |d: &Database| (d.package != package, d.is_context, d.dialect != dialect);
+        let mut databases: Vec<&Database> =
+            self.databases.iter().filter(|d| d.table(name).is_some()).collect();
+        databases.sort_by_key(|d| rank(d));
+        databases.first().and_then(|d| d.table(name))
     }
 
     /// Adds a table known from elsewhere, such as `diesel::table!`; what a history says has precedence.
@@ -149,7 +153,7 @@ impl Schema {
 
 impl Database {
     pub fn new(package: Option<usize>, root: String, dialect: Dialect) -> Self {
-        Self { package, root, dialect, tables: BTreeMap::new() }
+        Self { package, root, dialect, is_context: false, tables: BTreeMap::new() }
     }
 
     pub fn table(&self, name: &TableName) -> Option<&Table> {

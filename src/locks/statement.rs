@@ -57,7 +57,14 @@ impl SqlSite {
 
 /// What a statement does to a lock that belongs to a session or transaction rather than to a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum SessionLock {
+pub struct SessionLock {
+    pub act: SessionAct,
+    /// It ends with the transaction, as `pg_advisory_xact_lock` does.
+    pub for_transaction: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SessionAct {
     /// Waits for it: `pg_advisory_lock`.
     Take,
     /// Takes it if it is free and says so: `pg_try_advisory_lock`, `GET_LOCK`.

@@ -86,6 +86,7 @@ pub fn resolve(
     inventory.sequences = sequences;
     inventory.clock_flows = clock_flows;
     inventory.binaries = binaries;
+    inventory.left_sessions = assemble::left_sessions(&evaluator, &order);
     inventory
 }
 

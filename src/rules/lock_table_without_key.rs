@@ -10,9 +10,13 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
         let table = &found.table.name.name;
         let names = found.names.join("`, `");
         let message = if found.names.len() == 1 {
-            format!("`{names}` is not unique in `{table}`, so that two workers can hold the same lock, each by a row of its own")
+            format!(
+                "`{names}` is not unique in `{table}`, so that two workers can hold the same lock, each by a row of its own"
+            )
         } else {
-            format!("no key keeps `{table}` to one row for each lock, so that two workers can hold the same lock")
+            format!(
+                "no key keeps `{table}` to one row for each lock, so that two workers can hold the same lock"
+            )
         };
         let help = match found.names.as_slice() {
             [name] => format!("make `{name}` the primary key, or add a unique index on it"),

@@ -166,6 +166,8 @@ impl Words<'_> {
             primary_key: Vec::new(),
             unique: Vec::new(),
             if_not_exists: self.find(0, "EXISTS").is_some_and(|i| i < open),
+            copies: None,
+            from_query: false,
         };
         for (start, end) in self.items(open + 1) {
             let word = self.upper(start);

@@ -24,7 +24,9 @@ pub fn weakness(data_type: &str, dialect: Dialect, wide_integers: bool) -> Optio
     match first {
         "smallint" | "int2" | "smallserial" | "serial2" | "tinyint" => narrow(dialect, wide_integers),
         "mediumint" => Some(Weakness::Narrow),
-        "int" | "integer" | "int4" | "serial" | "serial4" => narrow(dialect, wide_integers && first != "int4"),
+        "int" | "integer" | "int4" | "serial" | "serial4" => {
+            narrow(dialect, wide_integers && first != "int4")
+        }
         "numeric" | "decimal" | "dec" => {
             let digits: Option<u32> = words.get(1).and_then(|n| n.parse().ok());
             digits.filter(|digits| *digits <= 9).map(|_| Weakness::Narrow)

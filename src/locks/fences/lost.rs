@@ -55,7 +55,8 @@ pub fn lost_fences(inventory: &Inventory) -> Vec<LostFence<'_>> {
 }
 
 fn tables_of(inventory: &Inventory) -> impl Iterator<Item = (&Database, &Table)> {
-    inventory.schema.databases.iter().flat_map(|d| d.tables.values().flatten().map(move |t| (d, t)))
+    let judged = inventory.schema.databases.iter().filter(|d| !d.is_context);
+    judged.flat_map(|d| d.tables.values().flatten().map(move |t| (d, t)))
 }
 
 /// Whether what a migration took away has not come back, nor is there under the same name elsewhere.
@@ -83,7 +84,9 @@ fn leans_on(inventory: &Inventory, write: &RuntimeWrite<'_>, column: &str, tier:
     if tier <= TokenTier::Lease {
         return is_used;
     }
-    is_used && write.compares(inventory, column) && guard::new_token(write.write, column) != guard::NewToken::Kept
+    is_used
+        && write.compares(inventory, column)
+        && guard::new_token(write.write, column) != guard::NewToken::Kept
 }
 
 pub fn lost_guards(inventory: &Inventory) -> Vec<LostGuard<'_>> {
@@ -134,7 +137,8 @@ fn relied_on(inventory: &Inventory, write: &RuntimeWrite<'_>, trigger: &UpdateTr
 /// Whether the trigger fired on this write and looked at a token that it set.
 fn fired(trigger: &UpdateTrigger, write: &crate::facts::sql::Write, column: &str) -> bool {
     let updates = matches!(write.verb, WriteVerb::Update | WriteVerb::Upsert | WriteVerb::DuplicateKeyUpdate);
-    let sets = |name: &str| write.assignments.iter().any(|a: &Assignment| a.column.eq_ignore_ascii_case(name));
+    let sets =
+        |name: &str| write.assignments.iter().any(|a: &Assignment| a.column.eq_ignore_ascii_case(name));
     let fires = trigger.of_columns.is_empty() || trigger.of_columns.iter().any(|c| sets(c));
     updates && fires && sets(column)
 }

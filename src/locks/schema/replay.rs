@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Column, Database, LostColumn, LostTrigger, Loss, Schema, Table, UniqueKey, UpdateTrigger, locate,
+    Column, Database, Loss, LostColumn, LostTrigger, Schema, Table, UniqueKey, UpdateTrigger, locate,
 };
 use crate::facts::Location;
 use crate::facts::migration::OrderKey;
@@ -27,12 +27,16 @@ pub struct SchemaStep<'a> {
     pub order: Option<&'a OrderKey>,
     /// A dump counts only where its package has no history.
     pub snapshot: bool,
+    /// From a file that is no migration and that nothing refers to.
+    pub is_context: bool,
 }
 
 /// Makes the schema that the steps lead to; they may come in any order.
 pub fn replay(mut steps: Vec<SchemaStep<'_>>) -> Schema {
     steps.retain(|s| s.statement.section == Section::Up);
-    let has_history: Vec<Option<usize>> = steps.iter().filter(|s| !s.snapshot).map(|s| s.package).collect();
+    let makes =
+        |s: &&SchemaStep<'_>| s.order.is_some() && matches!(s.statement.kind, StatementKind::CreateTable(_));
+    let has_history: Vec<Option<usize>> = steps.iter().filter(makes).map(|s| s.package).collect();
     steps.retain(|s| !s.snapshot || !has_history.contains(&s.package));
     steps.sort_by_key(|s| (s.package, s.root, s.order.is_none(), s.order, s.at.file, s.statement.span.start));
     let mut schema = Schema::default();
@@ -64,7 +68,8 @@ struct Replay {
 
 impl Replay {
     fn new(step: &SchemaStep<'_>) -> Self {
-        let db = Database::new(step.package, step.root.to_owned(), step.dialect);
+        let mut db = Database::new(step.package, step.root.to_owned(), step.dialect);
+        db.is_context = step.is_context;
         Self { db, routines: BTreeMap::new(), calls: Vec::new(), gone: Vec::new(), disabled: Vec::new() }
     }
 
@@ -127,12 +132,33 @@ impl Replay {
             return;
         }
         let mut table = Table::new(create.table.clone(), Some(locate(step, step.statement.span)));
-        table.is_whole = step.statement.parsed;
+        table.is_whole = step.statement.parsed && !create.from_query;
         table.columns = create.columns.iter().map(|c| column(step, c)).collect();
         table.primary_key = create.primary_key.clone();
         table.unique = create.unique.iter().map(unique_key).collect();
+        if let Some(original) = &create.copies {
+            self.copy(&mut table, original);
+        }
         key_is_not_null(&mut table);
         self.put(table);
+    }
+
+    /// Columns and keys of another table; triggers stay with that one.
+    fn copy(&mut self, table: &mut Table, original: &TableName) {
+        let Some(original) = self.db.table_mut(original) else {
+            table.is_whole = false;
+            return;
+        };
+        for column in &original.columns {
+            if table.column(&column.name).is_none() {
+                table.columns.push(column.clone());
+            }
+        }
+        if table.primary_key.is_empty() {
+            table.primary_key.clone_from(&original.primary_key);
+        }
+        table.unique.extend(original.unique.iter().cloned());
+        table.is_whole &= original.is_whole;
     }
 
     /// Puts a table where another one of its name may have stood, and notes what it lacks of that one.
@@ -297,7 +323,9 @@ fn alter(step: &SchemaStep<'_>, table: &mut Table, change: &TableChange) {
             c.not_null = false;
             c.nullable_at = Some(locate(step, *span));
         }),
-        TableChange::SetType { column, data_type, span } => retype(table, column, data_type, locate(step, *span)),
+        TableChange::SetType { column, data_type, span } => {
+            retype(table, column, data_type, locate(step, *span))
+        }
         TableChange::SetDefault { column, default } => {
             edit(table, column, |c| c.default = Some(default.clone()))
         }
@@ -377,7 +405,7 @@ mod tests {
         for (role, text, at) in &read {
             for statement in &text.statements {
                 let (root, order, snapshot) = match role {
-                    SqlFileRole::Migration { root, order, section } if *section == Section::Up => {
+                    SqlFileRole::Migration { root, order, section, .. } if *section == Section::Up => {
                         (root.as_str(), Some(order), false)
                     }
                     SqlFileRole::Snapshot => ("dump", None, true),
@@ -391,6 +419,7 @@ mod tests {
                     root,
                     order,
                     snapshot,
+                    is_context: false,
                 });
             }
         }
@@ -399,7 +428,7 @@ mod tests {
     }
 
     fn table<'a>(schema: &'a Schema, name: &str) -> &'a Table {
-        schema.table(None, &TableName { schema: None, name: name.into() }).unwrap()
+        schema.table(None, Dialect::Postgres, &TableName { schema: None, name: name.into() }).unwrap()
     }
 
     #[test]
@@ -455,8 +484,11 @@ mod tests {
     #[test]
     fn a_dump_counts_without_a_history_only() {
         let dump = ("db/schema.sql", "CREATE TABLE a (t BIGINT);");
-        assert!(schema(&[dump]).table(None, &TableName { schema: None, name: "a".into() }).is_some());
+        let find = |schema: &Schema| {
+            schema.table(None, Dialect::Postgres, &TableName { schema: None, name: "a".into() }).is_some()
+        };
+        assert!(find(&schema(&[dump])));
         let both = schema(&[dump, ("migrations/1_b.sql", "CREATE TABLE b (t BIGINT);")]);
-        assert!(both.table(None, &TableName { schema: None, name: "a".into() }).is_none());
+        assert!(!find(&both));
     }
 }

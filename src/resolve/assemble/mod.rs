@@ -1,11 +1,13 @@
 //! From traces to the inventory: keys with their evidence, sequences of operations, SQL statements,
 //! wall-clock flows and binaries. Nothing is judged here.
 
+mod applied;
 mod binaries;
 mod binds;
 mod clocks;
 mod evidence;
 mod keys;
+mod left_sessions;
 mod sequences;
 mod sql_files;
 mod statements;
@@ -14,6 +16,7 @@ pub(super) use binaries::binaries;
 pub(super) use clocks::clock_flows;
 pub(super) use evidence::weigh;
 pub(super) use keys::KeyTable;
+pub(super) use left_sessions::left_sessions;
 pub(super) use sequences::sequences;
 pub use sql_files::SqlUnit;
 pub(super) use sql_files::{file_statements, schema};

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::facts::sql::{Dialect, SourceKind, Statement, StatementKind};
 use crate::facts::{FileId, Location, TextMap};
-use crate::locks::statement::{BoundValue, SessionLock};
+use crate::locks::statement::{BoundValue, SessionAct, SessionLock};
 use crate::locks::{CountUse, Executor, SqlSite, StatementOrigin, TransactionScope};
 use crate::sql;
 
@@ -41,6 +41,9 @@ pub fn statements(evaluator: &Evaluator<'_>, order: &[usize], packages: &[Packag
                     sites.entry(key).or_insert(site);
                 }
             }
+            if !operation.via.is_empty() {
+                run.tell_executor(&text, &mut sites);
+            }
         }
     }
     for (key, site) in &mut sites {
@@ -70,6 +73,14 @@ struct ParsedText {
     assembled: Assembled,
     dialect: Dialect,
     statements: Vec<Statement>,
+}
+
+impl ParsedText {
+    fn key(&self, statement: &Statement) -> SiteKey {
+        let span = self.assembled.map.source_span(statement.span);
+        let location = Location { file: self.assembled.file, span };
+        SiteKey { location, is_first: statement.span.start == 0 }
+    }
 }
 
 impl Parsed {
@@ -158,11 +169,7 @@ impl Run<'_, '_> {
             scope.open |= executor == Executor::Transaction || self.operation.context.in_transaction;
             let before = scope.clone();
             note(scope, &statement.kind);
-            let at = text.assembled.map.source_span(statement.span);
-            let key = SiteKey {
-                location: Location { file: text.assembled.file, span: at },
-                is_first: statement.span.start == 0,
-            };
+            let key = text.key(statement);
             if !self.is_test() {
                 scopes.note(key, &self.operation.via, &before);
             }
@@ -171,6 +178,22 @@ impl Run<'_, '_> {
             }
         }
         sites
+    }
+
+    /// A function that takes any executor learns from its callers that it gets a pool.
+    fn tell_executor(&self, text: &ParsedText, sites: &mut BTreeMap<SiteKey, SqlSite>) {
+        let session = self.operation.session.as_deref().unwrap_or("");
+        if executor(&self.call.executor, session) != Executor::Pool || self.is_test() {
+            return;
+        }
+        for statement in &text.statements {
+            let unknown = sites
+                .get_mut(&text.key(statement))
+                .filter(|site| site.executor == Executor::Unknown && site.session_lock.is_some());
+            if let Some(site) = unknown {
+                site.executor = Executor::Pool;
+            }
+        }
     }
 
     fn package(&self) -> Option<usize> {
@@ -191,6 +214,7 @@ impl Run<'_, '_> {
     ) -> SqlSite {
         let program = self.evaluator.program;
         let text = &parsed.assembled;
+        let span = statement.span;
         let origin =
             if self.call.file.is_some() { StatementOrigin::QueryFile } else { StatementOrigin::Embedded };
         SqlSite {
@@ -203,7 +227,7 @@ impl Run<'_, '_> {
             complete: text.complete,
             count: count_use(self.operation, &self.call.method),
             reply_dropped: is_dropped(self.operation),
-            session_lock: session_lock(&text.value),
+            session_lock: session_lock(text.value.get(span.start as usize..span.end as usize).unwrap_or("")),
             executor,
             transaction,
             is_test: self.is_test(),
@@ -256,8 +280,26 @@ impl Run<'_, '_> {
         }
         let of_package =
             package.and_then(|package| self.packages.get(package)).and_then(|package| package.dialect);
-        of_package.or_else(|| sql::guess_dialect(&text.value)).unwrap_or(Dialect::Postgres)
+        let of_file = || {
+            let program = self.evaluator.program;
+            imported_dialect(&program.unit_of(self.operation.function).facts.uses)
+        };
+        of_package.or_else(|| sql::guess_dialect(&text.value)).or_else(of_file).unwrap_or(Dialect::Postgres)
     }
+}
+
+/// The dialect of the client that a file imports, when it imports one alone.
+fn imported_dialect(uses: &[crate::facts::rust::Use]) -> Option<Dialect> {
+    let of = |import: &crate::facts::rust::Use| match import.path.first()?.as_str() {
+        "rusqlite" | "tokio_rusqlite" | "libsql" => Some(Dialect::Sqlite),
+        "mysql" | "mysql_async" => Some(Dialect::MySql),
+        "postgres" | "tokio_postgres" | "deadpool_postgres" => Some(Dialect::Postgres),
+        _ => None,
+    };
+    let mut found: Vec<Dialect> = uses.iter().filter_map(of).collect();
+    found.sort_unstable();
+    found.dedup();
+    if found.len() == 1 { found.pop() } else { None }
 }
 
 fn is_select_of(action: &Action, table: &str) -> bool {
@@ -270,7 +312,7 @@ fn is_select_of(action: &Action, table: &str) -> bool {
 
 /// What a text leaves behind in its session, whether or not it is understood.
 fn note_text(scope: &mut TransactionScope, text: &str) {
-    scope.advisory_lock |= matches!(session_lock(text), Some(SessionLock::Take | SessionLock::Try));
+    scope.advisory_lock |= session_lock(text).is_some_and(|lock| lock.act != SessionAct::Release);
     // SQLite has one writer at a time, and this makes the transaction that one from its start.
     let starts = text.trim_start().to_ascii_lowercase();
     scope.advisory_lock |=
@@ -293,13 +335,34 @@ fn note(scope: &mut TransactionScope, statement: &StatementKind) {
 fn session_lock(text: &str) -> Option<SessionLock> {
     let lower = text.to_ascii_lowercase();
     let has = |part: &str| lower.contains(part);
-    if has("advisory_unlock") || has("release_lock(") {
-        Some(SessionLock::Release)
-    } else if has("pg_try_advisory") || has("get_lock(") {
-        Some(SessionLock::Try)
+    let takes_too = has("advisory_lock(") || calls(&lower, "get_lock(");
+    let frees = has("advisory_unlock")
+        || calls(&lower, "release_lock(")
+        || calls(&lower, "release_all_locks(")
+        || lower.trim().trim_end_matches(';') == "discard all";
+    let for_transaction = has("_xact_lock");
+    let act = if frees {
+        // In one statement, both meet the same session.
+        return (!takes_too).then_some(SessionLock { act: SessionAct::Release, for_transaction });
+    } else if has("pg_try_advisory") || calls(&lower, "get_lock(") {
+        SessionAct::Try
+    } else if has("pg_advisory_") {
+        SessionAct::Take
     } else {
-        has("pg_advisory_").then_some(SessionLock::Take)
-    }
+        return None;
+    };
+    Some(SessionLock { act, for_transaction })
+}
+
+/// The database's own function, and not one whose name ends so.
+fn calls(text: &str, function: &str) -> bool {
+    text.match_indices(function)
+        .any(|(at, _)| !text[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.'))
+}
+
+/// The lock that a call takes or frees, by all of its text.
+pub(super) fn session_lock_of(call: &SqlCall) -> Option<SessionLock> {
+    session_lock(&assembled(&call.text)?.value)
 }
 
 /// Where a text begins.
@@ -409,6 +472,10 @@ fn executor(value: &Value, session: &str) -> Executor {
         .collect();
     let name = session.to_ascii_lowercase();
     let has = |part: &str| type_names.iter().any(|ty| ty.contains(part));
+    // sea-orm's DatabaseConnection is a pool.
+    if has("databaseconnection") || has("dbconn") && !has("transaction") {
+        return Executor::Pool;
+    }
     if has("transaction") || matches!(name.as_str(), "tx" | "txn" | "trx" | "transaction") {
         Executor::Transaction
     } else if has("poolconnection") || (has("conn") && !has("pool")) {

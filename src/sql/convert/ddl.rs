@@ -16,6 +16,8 @@ impl Converter<'_> {
             primary_key: Vec::new(),
             unique: Vec::new(),
             if_not_exists: table.if_not_exists,
+            copies: copied(table).map(|name| self.source.table(name)),
+            from_query: table.query.is_some(),
         };
         let mut not_null = self.named_not_null();
         for column in &table.columns {
@@ -200,7 +202,9 @@ impl Converter<'_> {
                 changes.extend(columns.into_iter().map(|column| TableChange::SetNotNull { column }));
             }
             A::DisableTrigger { name } => changes.push(self.switch(name, false)),
-            A::EnableTrigger { name } | A::EnableAlwaysTrigger { name } | A::EnableReplicaTrigger { name } => {
+            A::EnableTrigger { name }
+            | A::EnableAlwaysTrigger { name }
+            | A::EnableReplicaTrigger { name } => {
                 changes.push(self.switch(name, true));
             }
             _ => changes.push(TableChange::Other),
@@ -223,9 +227,9 @@ impl Converter<'_> {
     fn named_not_null(&self) -> Vec<String> {
         let text = self.source.text;
         let tokens = &self.source.tokens;
-        let named = tokens.windows(5).filter(|w| {
-            w[0].is(text, "CONSTRAINT") && w[2].is(text, "NOT") && w[3].is(text, "NULL")
-        });
+        let named = tokens
+            .windows(5)
+            .filter(|w| w[0].is(text, "CONSTRAINT") && w[2].is(text, "NOT") && w[3].is(text, "NULL"));
         named.map(|w| w[4].text(text).trim_matches(['"', '`']).to_owned()).collect()
     }
 
@@ -234,9 +238,7 @@ impl Converter<'_> {
         let name = self.source.name(column);
         match op {
             O::SetNotNull => TableChange::SetNotNull { column: name },
-            O::DropNotNull => {
-                TableChange::DropNotNull { column: name, span: self.source.span(column.span) }
-            }
+            O::DropNotNull => TableChange::DropNotNull { column: name, span: self.source.span(column.span) },
             O::SetDefault { value } => TableChange::SetDefault { column: name, default: self.text_of(value) },
             O::DropDefault => TableChange::DropDefault { column: name },
             O::SetDataType { data_type, .. } => self.set_type(name, data_type, self.source.span(column.span)),
@@ -270,6 +272,15 @@ impl Converter<'_> {
             None => TableChange::DropDefault { column: name },
         });
     }
+}
+
+fn copied(table: &ast::CreateTable) -> Option<&ast::ObjectName> {
+    use ast::CreateTableLikeKind as K;
+    let like = table.like.as_ref().map(|like| match like {
+        K::Parenthesized(like) | K::Plain(like) => &like.name,
+    });
+    let inherited = || table.inherits.as_ref().and_then(|parents| parents.first());
+    table.partition_of.as_ref().or(like).or_else(inherited).or(table.clone.as_ref())
 }
 
 fn unnamed(column: String) -> UniqueColumns {
