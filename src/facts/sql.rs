@@ -172,6 +172,8 @@ pub enum TableChange {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Routine {
     pub name: String,
+    /// `RETURNS trigger`.
+    pub is_trigger: bool,
     /// The statements of the body that could be read, with spans relative to the whole text.
     pub body: Vec<Statement>,
     /// The columns `c` for which the body compares `NEW.c` with `OLD.c` and raises an error.

@@ -107,6 +107,17 @@ impl<'a> RowWrite<'a> {
         super::tables::own_compares(self.write.predicate.as_ref())
     }
 
+    /// A trigger that keeps a sum up to date: it follows the statement that fired it, in its transaction.
+    pub fn keeps_a_sum(&self) -> bool {
+        let counts = |a: &crate::facts::sql::Assignment| match &a.value.kind {
+            ExprKind::Arithmetic { operator: '+' | '-', left, .. } => {
+                matches!(&left.kind, ExprKind::Column { name, .. } if name.eq_ignore_ascii_case(&a.column))
+            }
+            _ => naming::is_audit(&a.column),
+        };
+        self.site.origin == StatementOrigin::Trigger && self.write.assignments.iter().all(counts)
+    }
+
     /// Whether the condition names the row's state.
     pub fn compares_state(&self) -> bool {
         self.compares().iter().any(|(c, ..)| naming::is_state(c))

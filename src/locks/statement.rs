@@ -80,8 +80,10 @@ pub enum StatementOrigin {
     Snapshot,
     /// A `.sql` file that code refers to or that was named on the command line.
     QueryFile,
-    /// The body of a stored function, procedure or trigger, wherever it was created.
+    /// The body of a stored function or procedure, wherever it was created.
     Routine,
+    /// The body of a trigger or of its function.
+    Trigger,
     /// Text in a Rust file.
     Embedded,
 }

@@ -79,7 +79,10 @@ pub fn resolve(
     let clock_flows = assemble::clock_flows(&evaluator, &order, &mut table, &keys, &sequences);
     let binaries = assemble::binaries(&evaluator, packages, &keys, &sequences);
     let mut statements = assemble::statements(&evaluator, &order, packages);
-    let schema = assemble::schema(sql, &statements);
+    let in_routines = assemble::routine_statements(&statements);
+    let built = assemble::rust_migrations(&program);
+    let schema = assemble::schema(sql, &statements, &built);
+    statements.extend(in_routines);
     statements.extend(assemble::file_statements(sql));
     let mut inventory = Inventory::new(statements, schema);
     inventory.keys = keys;

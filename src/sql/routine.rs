@@ -26,12 +26,25 @@ pub(super) fn read(source: &Source<'_>) -> StatementKind {
         let body = head.body(after).map(|range| Body::read(source, range)).unwrap_or_default();
         StatementKind::CreateFunction(Routine {
             name: name.name,
+            is_trigger: (after..head.len()).any(|i| head.any(i, &["RETURNS"]) && head.any(i + 1, &["TRIGGER"])),
             body: body.statements,
             refuses_stale: body.refuses,
             tolerates_equal: body.tolerates,
             advances: body.advances,
         })
     }
+}
+
+/// The statements of `DO $$ … $$`, which run where they stand.
+pub(super) fn block(source: &Source<'_>, section: Section) -> Vec<Statement> {
+    let Some((start, end)) = (Head { source }).body(0) else { return Vec::new() };
+    let list = tokens(source.text, start, end, source.dialect);
+    let mut body = Body::default();
+    body.statements(source, &list, &[DML, DDL].concat());
+    for statement in &mut body.statements {
+        statement.section = section;
+    }
+    body.statements
 }
 
 fn trigger(head: &Head<'_>, name: String, after: usize) -> StatementKind {
@@ -162,28 +175,29 @@ struct Body {
     advances: Vec<String>,
 }
 
-const DML: &[&str] = &["UPDATE", "DELETE", "INSERT", "MERGE", "REPLACE", "WITH", "SELECT"];
+const DML: &[&str] = &["UPDATE", "DELETE", "INSERT", "MERGE", "REPLACE", "WITH", "SELECT", "PERFORM"];
+const DDL: &[&str] = &["CREATE", "ALTER", "DROP"];
 /// After these words, or a semicolon, a statement may start.
-const BEFORE: &[&str] = &["BEGIN", "THEN", "ELSE", "LOOP", "DO", "ROW", "QUERY", "ATOMIC"];
+const BEFORE: &[&str] = &["BEGIN", "THEN", "ELSE", "LOOP", "DO", "ROW", "QUERY", "ATOMIC", "IN"];
 
 impl Body {
     fn read(source: &Source<'_>, (start, end): (usize, usize)) -> Self {
         let list = tokens(source.text, start, end, source.dialect);
         let mut body = Self::default();
-        body.statements(source, &list);
+        body.statements(source, &list, DML);
         body.branches(source, &list);
         body.raise_calls(source, &list);
         body.assignments(source.text, &list);
         body
     }
 
-    fn statements(&mut self, source: &Source<'_>, list: &[Token]) {
+    fn statements(&mut self, source: &Source<'_>, list: &[Token], verbs: &[&str]) {
         let text = source.text;
         let mut at = 0;
         while at < list.len() {
             let opens =
                 at == 0 || list[at - 1].is(text, ";") || BEFORE.iter().any(|w| list[at - 1].is(text, w));
-            let starts = opens && DML.iter().any(|w| list[at].is(text, w));
+            let starts = opens && verbs.iter().any(|w| list[at].is(text, w));
             if !starts {
                 at += 1;
                 continue;

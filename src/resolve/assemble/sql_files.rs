@@ -2,6 +2,8 @@
 //! runtime code although a migration brings them.
 
 use super::applied::applied;
+use super::routines::routine_sites;
+use super::sea_migrations::RustMigration;
 use crate::facts::migration::SqlFileRole;
 use crate::facts::sql::{Dialect, SqlText, Statement, StatementKind};
 use crate::facts::{FileId, TextMap};
@@ -22,7 +24,7 @@ pub struct SqlUnit<'a> {
 }
 
 /// The tables that the migrations, and DDL in Rust text, lead to.
-pub fn schema(units: &[SqlUnit<'_>], embedded: &[SqlSite]) -> Schema {
+pub fn schema(units: &[SqlUnit<'_>], embedded: &[SqlSite], built: &[RustMigration]) -> Schema {
     let texts: Vec<StatementText> = units.iter().map(text).collect();
     let applied = applied(units);
     let files = units.iter().zip(&texts).zip(&applied).filter(|(_, applied)| **applied);
@@ -54,7 +56,17 @@ pub fn schema(units: &[SqlUnit<'_>], embedded: &[SqlSite]) -> Schema {
         snapshot: false,
         is_context: false,
     });
-    replay(from_files.chain(from_rust).collect())
+    let from_builders = built.iter().map(|migration| SchemaStep {
+        statement: &migration.statement,
+        at: &migration.at,
+        dialect: migration.dialect,
+        package: migration.package,
+        root: "(Rust)",
+        order: None,
+        snapshot: false,
+        is_context: false,
+    });
+    replay(from_files.chain(from_rust).chain(from_builders).collect())
 }
 
 /// `fn down` of a migration that is written in Rust.
@@ -76,12 +88,10 @@ fn unit_statements(unit: &SqlUnit<'_>) -> Vec<SqlSite> {
             SqlFileRole::Query | SqlFileRole::Unknown => unit.named.then_some(StatementOrigin::QueryFile),
         };
         sites.extend(origin.map(|origin| site(unit, statement.clone(), origin)));
-        let body = match &statement.kind {
-            StatementKind::CreateFunction(routine) => &routine.body,
-            StatementKind::CreateTrigger(trigger) => &trigger.body,
-            _ => continue,
-        };
-        sites.extend(body.iter().map(|inner| site(unit, inner.clone(), StatementOrigin::Routine)));
+        if matches!(statement.kind, StatementKind::CreateFunction(_) | StatementKind::CreateTrigger(_)) {
+            let creator = site(unit, statement.clone(), StatementOrigin::Routine);
+            sites.extend(routine_sites(&creator));
+        }
     }
     sites
 }
@@ -110,3 +120,6 @@ fn site(unit: &SqlUnit<'_>, statement: Statement, origin: StatementOrigin) -> Sq
         binds: Vec::new(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -168,7 +168,7 @@ impl Run<'_, '_> {
             let scope = sessions.entry(session.clone()).or_default();
             scope.open |= executor == Executor::Transaction || self.operation.context.in_transaction;
             let before = scope.clone();
-            note(scope, &statement.kind);
+            note_rows(scope, &statement.kind);
             let key = text.key(statement);
             if !self.is_test() {
                 scopes.note(key, &self.operation.via, &before);
@@ -215,8 +215,7 @@ impl Run<'_, '_> {
         let program = self.evaluator.program;
         let text = &parsed.assembled;
         let span = statement.span;
-        let origin =
-            if self.call.file.is_some() { StatementOrigin::QueryFile } else { StatementOrigin::Embedded };
+        let origin = self.origin();
         SqlSite {
             compared_reads: self.compared_reads(&statement.kind),
             statement,
@@ -234,6 +233,20 @@ impl Run<'_, '_> {
             function: Some(program.qualified_name(self.operation.function)),
             package: self.package(),
             binds: self.binds(),
+        }
+    }
+
+    fn origin(&self) -> StatementOrigin {
+        let migrates = |function: usize| {
+            let implements = self.evaluator.program.functions[function].function.implements.as_deref();
+            implements == Some("MigrationTrait")
+        };
+        if migrates(self.operation.function) || migrates(self.function) {
+            StatementOrigin::Migration
+        } else if self.call.file.is_some() {
+            StatementOrigin::QueryFile
+        } else {
+            StatementOrigin::Embedded
         }
     }
 
@@ -319,8 +332,8 @@ fn note_text(scope: &mut TransactionScope, text: &str) {
         ["begin immediate", "begin exclusive"].iter().any(|begin| starts.starts_with(begin));
 }
 
-/// What a statement leaves behind in its session.
-fn note(scope: &mut TransactionScope, statement: &StatementKind) {
+/// What a statement leaves behind in its session: rows that it has locked.
+pub(super) fn note_rows(scope: &mut TransactionScope, statement: &StatementKind) {
     if let StatementKind::Select(select) = statement
         && select.locks_rows
     {
