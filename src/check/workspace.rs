@@ -47,7 +47,8 @@ pub(super) fn inventory(workspace: &Workspace<'_>) -> Inventory {
                 let text = sources.text(file.file);
                 let role = migration::classify(sources.path(file.file), text.as_deref().unwrap_or(""));
                 let is_test = sources.file(file.file).is_test;
-                Some(SqlUnit { file: file.file, facts, dialect, role, package, is_test, named })
+                let preferred = dialect_of(package, &listed);
+                Some(SqlUnit { file: file.file, facts, dialect, preferred, role, package, is_test, named })
             }
             _ => None,
         })

@@ -171,6 +171,10 @@ impl Words<'_> {
         };
         for (start, end) in self.items(open + 1) {
             let word = self.upper(start);
+            if word == "LIKE" {
+                found.copies = self.table(start + 1).map(|(table, _)| table);
+                continue;
+            }
             if ["CONSTRAINT", "PRIMARY", "UNIQUE", "FOREIGN", "CHECK", "KEY", "INDEX", "EXCLUDE"]
                 .contains(&word.as_str())
             {
@@ -188,7 +192,7 @@ impl Words<'_> {
             }
             found.columns.push(column);
         }
-        (!found.columns.is_empty()).then_some(StatementKind::CreateTable(found))
+        (!found.columns.is_empty() || found.copies.is_some()).then_some(StatementKind::CreateTable(found))
     }
 
     fn table_constraint(&self, start: usize, end: usize, found: &mut CreateTable) {

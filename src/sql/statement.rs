@@ -34,18 +34,24 @@ pub(super) fn read_all(text: &str, piece: Piece, dialect: Dialect) -> Vec<Statem
 }
 
 pub(super) fn read(text: &str, piece: Piece, dialect: Dialect) -> Statement {
+    read_in_routine(text, piece, dialect, &[])
+}
+
+/// In a routine's body a name may be a variable: a value from outside, as a parameter of a statement is.
+pub(super) fn read_in_routine(text: &str, piece: Piece, dialect: Dialect, variables: &[String]) -> Statement {
     let span = crate::facts::Span::new(super::source::offset(piece.start), super::source::offset(piece.end));
-    let (kind, parsed) = kind(text, piece, dialect);
+    let (kind, parsed) = kind(text, piece, dialect, variables);
     Statement { span, section: piece.section, parsed, kind }
 }
 
-fn kind(text: &str, piece: Piece, dialect: Dialect) -> (StatementKind, bool) {
+fn kind(text: &str, piece: Piece, dialect: Dialect, variables: &[String]) -> (StatementKind, bool) {
     if piece.end - piece.start > LARGE && is_plain_data(text, piece, dialect) {
         let head = (piece.start + 4096).min(piece.end);
         let head = (head..piece.end).find(|i| text.is_char_boundary(*i)).unwrap_or(piece.end);
         return (extract::extract(&Source::new(text, piece.start, head, dialect)), false);
     }
     let mut source = Source::new(text, piece.start, piece.end, dialect);
+    source.fill_variables(variables);
     match shape(&source) {
         Shape::Routine => (routine::read(&source), true),
         Shape::Irrelevant => (extract::other(&source), true),

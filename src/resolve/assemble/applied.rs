@@ -52,7 +52,7 @@ fn is_applied(unit: &SqlUnit<'_>, roots: &BTreeMap<Root<'_>, Neighbours<'_>>) ->
         return false;
     }
     match (dialect, of_root.dialects.get(order.version.as_slice())) {
-        (Some(own), Some(all)) => *own == chosen(all, unit.dialect),
+        (Some(own), Some(all)) => chosen(all, unit.preferred) == Some(*own),
         _ => true,
     }
 }
@@ -63,7 +63,6 @@ fn undoes(order: &OrderKey, of_root: &Neighbours<'_>) -> bool {
 }
 
 /// The package's own database, else the first.
-fn chosen(all: &BTreeSet<Dialect>, preferred: Dialect) -> Dialect {
-    let first = all.iter().next().copied().unwrap_or(preferred);
-    if all.contains(&preferred) { preferred } else { first }
+fn chosen(all: &BTreeSet<Dialect>, preferred: Option<Dialect>) -> Option<Dialect> {
+    preferred.filter(|dialect| all.contains(dialect)).or_else(|| all.first().copied())
 }

@@ -14,7 +14,7 @@ use crate::locks::statement::SessionAct;
 
 use super::super::evaluate::Evaluator;
 use super::super::trace::{Action, Operation, Trace};
-use super::statements::session_lock_of;
+use super::session_locks::session_lock_of;
 
 /// Every pooled connection of the run that a lock is left on.
 pub fn left_sessions(evaluator: &Evaluator<'_>, order: &[usize]) -> Vec<LeftSession> {

@@ -11,6 +11,7 @@ mod left_sessions;
 mod routines;
 mod sea_migrations;
 mod sequences;
+mod session_locks;
 mod sql_files;
 mod statements;
 

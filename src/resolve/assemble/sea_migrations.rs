@@ -4,13 +4,13 @@
 //! those that sea-query makes of identifiers. A name that is given otherwise stays unknown, and what
 //! hangs on it is left out.
 
+use crate::facts::TextMap;
 use crate::facts::rust::{Expr, ExprKind};
 use crate::facts::sql::{
     AlterTable, ColumnDefinition, CreateTable, Dialect, Section, Statement, StatementKind, TableChange,
     TableName, UniqueColumns,
 };
 use crate::facts::walk::each_expr;
-use crate::facts::TextMap;
 use crate::locks::statement::StatementText;
 
 use super::super::program::Program;
@@ -56,7 +56,10 @@ fn statement(expr: &Expr) -> Option<StatementKind> {
             Some(StatementKind::AlterTable(AlterTable { table: from, changes }))
         }
         "create_index" => Some(StatementKind::CreateIndex {
-            name: calls.iter().find(|call| call.method == "name").and_then(|call| column_name(call.args.first()?)),
+            name: calls
+                .iter()
+                .find(|call| call.method == "name")
+                .and_then(|call| column_name(call.args.first()?)),
             table: table(&calls)?,
             columns: index_columns(&calls),
             unique: calls.iter().any(|call| call.method == "unique"),
@@ -157,7 +160,11 @@ fn alter(calls: &[Call<'_>]) -> Option<AlterTable> {
             }
             "rename_column" => {
                 let names = column_name(arg).zip(call.args.get(1).and_then(column_name));
-                changes.extend(names.map(|(from, to)| TableChange::RenameColumn { from, to, span: arg.span }));
+                changes.extend(names.map(|(from, to)| TableChange::RenameColumn {
+                    from,
+                    to,
+                    span: arg.span,
+                }));
             }
             _ => {}
         }
@@ -293,7 +300,11 @@ fn default_text(value: &Expr) -> String {
 }
 
 fn index_columns(calls: &[Call<'_>]) -> Vec<String> {
-    calls.iter().filter(|call| call.method == "col").filter_map(|call| column_name(call.args.first()?)).collect()
+    calls
+        .iter()
+        .filter(|call| call.method == "col")
+        .filter_map(|call| column_name(call.args.first()?))
+        .collect()
 }
 
 /// `Pumps::Table` is `pumps`.

@@ -16,6 +16,8 @@ pub struct SqlUnit<'a> {
     pub file: FileId,
     pub facts: &'a SqlText,
     pub dialect: Dialect,
+    /// The one database of the package, when its manifest shows it.
+    pub preferred: Option<Dialect>,
     pub role: SqlFileRole,
     pub package: Option<usize>,
     pub is_test: bool,

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::facts::sql::{Dialect, SourceKind, Statement, StatementKind};
 use crate::facts::{FileId, Location, TextMap};
-use crate::locks::statement::{BoundValue, SessionAct, SessionLock};
+use crate::locks::statement::BoundValue;
 use crate::locks::{CountUse, Executor, SqlSite, StatementOrigin, TransactionScope};
 use crate::sql;
 
@@ -14,6 +14,7 @@ use super::super::evaluate::Evaluator;
 use super::super::trace::{Action, Operation, SqlCall, Trace};
 use super::super::value::{Form, Piece, Value};
 use super::binds::bound;
+use super::session_locks::{imported_dialect, note_text, session_lock};
 
 /// The statements that Rust code runs, in the order of the places where they are written.
 pub fn statements(evaluator: &Evaluator<'_>, order: &[usize], packages: &[Package]) -> Vec<SqlSite> {
@@ -301,35 +302,12 @@ impl Run<'_, '_> {
     }
 }
 
-/// The dialect of the client that a file imports, when it imports one alone.
-fn imported_dialect(uses: &[crate::facts::rust::Use]) -> Option<Dialect> {
-    let of = |import: &crate::facts::rust::Use| match import.path.first()?.as_str() {
-        "rusqlite" | "tokio_rusqlite" | "libsql" => Some(Dialect::Sqlite),
-        "mysql" | "mysql_async" => Some(Dialect::MySql),
-        "postgres" | "tokio_postgres" | "deadpool_postgres" => Some(Dialect::Postgres),
-        _ => None,
-    };
-    let mut found: Vec<Dialect> = uses.iter().filter_map(of).collect();
-    found.sort_unstable();
-    found.dedup();
-    if found.len() == 1 { found.pop() } else { None }
-}
-
 fn is_select_of(action: &Action, table: &str) -> bool {
     let Action::Sql(call) = action else { return false };
     assembled(&call.text).is_some_and(|text| {
         let text = text.value.to_ascii_lowercase();
         text.trim_start().starts_with("select") && text.contains(&table.to_ascii_lowercase())
     })
-}
-
-/// What a text leaves behind in its session, whether or not it is understood.
-fn note_text(scope: &mut TransactionScope, text: &str) {
-    scope.advisory_lock |= session_lock(text).is_some_and(|lock| lock.act != SessionAct::Release);
-    // SQLite has one writer at a time, and this makes the transaction that one from its start.
-    let starts = text.trim_start().to_ascii_lowercase();
-    scope.advisory_lock |=
-        ["begin immediate", "begin exclusive"].iter().any(|begin| starts.starts_with(begin));
 }
 
 /// What a statement leaves behind in its session: rows that it has locked.
@@ -345,39 +323,6 @@ pub(super) fn note_rows(scope: &mut TransactionScope, statement: &StatementKind)
     }
 }
 
-fn session_lock(text: &str) -> Option<SessionLock> {
-    let lower = text.to_ascii_lowercase();
-    let has = |part: &str| lower.contains(part);
-    let takes_too = has("advisory_lock(") || calls(&lower, "get_lock(");
-    let frees = has("advisory_unlock")
-        || calls(&lower, "release_lock(")
-        || calls(&lower, "release_all_locks(")
-        || lower.trim().trim_end_matches(';') == "discard all";
-    let for_transaction = has("_xact_lock");
-    let act = if frees {
-        // In one statement, both meet the same session.
-        return (!takes_too).then_some(SessionLock { act: SessionAct::Release, for_transaction });
-    } else if has("pg_try_advisory") || calls(&lower, "get_lock(") {
-        SessionAct::Try
-    } else if has("pg_advisory_") {
-        SessionAct::Take
-    } else {
-        return None;
-    };
-    Some(SessionLock { act, for_transaction })
-}
-
-/// The database's own function, and not one whose name ends so.
-fn calls(text: &str, function: &str) -> bool {
-    text.match_indices(function)
-        .any(|(at, _)| !text[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.'))
-}
-
-/// The lock that a call takes or frees, by all of its text.
-pub(super) fn session_lock_of(call: &SqlCall) -> Option<SessionLock> {
-    session_lock(&assembled(&call.text)?.value)
-}
-
 /// Where a text begins.
 fn written_at(text: &Value) -> Option<(FileId, u32)> {
     let Form::Text(pieces) = &text.form else { return None };
@@ -388,15 +333,15 @@ fn written_at(text: &Value) -> Option<(FileId, u32)> {
 }
 
 /// A text put together, and where its parts were written.
-struct Assembled {
-    value: String,
+pub(super) struct Assembled {
+    pub(super) value: String,
     file: FileId,
     map: TextMap,
     complete: bool,
 }
 
 /// `None` when the text has no place in a file.
-fn assembled(text: &Value) -> Option<Assembled> {
+pub(super) fn assembled(text: &Value) -> Option<Assembled> {
     let Form::Text(pieces) = &text.form else { return None };
     let first = pieces.iter().find_map(|piece| match piece {
         Piece::Text { written: Some(written), .. } => Some(written.clone()),

@@ -30,6 +30,7 @@ fn lead_to(files: &[(&str, &str)]) -> Schema {
             file: FileId(u32::try_from(at).unwrap()),
             facts: &read.facts,
             dialect: read.dialect,
+            preferred: None,
             role: read.role.clone(),
             package: None,
             is_test: read.is_test,
@@ -47,7 +48,8 @@ fn columns(files: &[(&str, &str)]) -> Vec<String> {
 fn columns_of(schema: &Schema, dialect: Dialect) -> Vec<String> {
     let name = TableName { schema: None, name: "t".into() };
     let table = schema.table(None, dialect, &name);
-    let written = |c: &crate::locks::schema::Column| format!("{}{}", c.name, if c.not_null { "" } else { "?" });
+    let written =
+        |c: &crate::locks::schema::Column| format!("{}{}", c.name, if c.not_null { "" } else { "?" });
     table.map(|t| t.columns.iter().map(written).collect()).unwrap_or_default()
 }
 
@@ -59,8 +61,7 @@ const WHOLE: [&str; 2] = ["id", "fence"];
 
 #[test]
 fn sqlx_simple_and_reversible() {
-    let simple =
-        [("migrations/10_c.sql", FIRM), ("migrations/9_b.sql", ADD), ("migrations/1_a.sql", CREATE)];
+    let simple = [("migrations/10_c.sql", FIRM), ("migrations/9_b.sql", ADD), ("migrations/1_a.sql", CREATE)];
     assert_eq!(columns(&simple), WHOLE);
     let reversible = [
         ("migrations/20240101000000_a.up.sql", CREATE),
@@ -85,7 +86,8 @@ fn diesel_folders_dated_with_and_without_dashes() {
 
 #[test]
 fn refinery_has_no_undo() {
-    let files = [("migrations/V1__a.sql", CREATE), ("migrations/U2__b.sql", ADD), ("migrations/V3__c.sql", FIRM)];
+    let files =
+        [("migrations/V1__a.sql", CREATE), ("migrations/U2__b.sql", ADD), ("migrations/V3__c.sql", FIRM)];
     assert_eq!(columns(&files), WHOLE);
 }
 
@@ -113,7 +115,8 @@ fn goose_dbmate_sql_migrate_and_rambler_keep_both_directions_in_a_file() {
     ] {
         let first = format!("{up}\n{CREATE}\n{down}\nDROP TABLE t;");
         let second = format!("{up}\n{ADD}\n{FIRM}\n{down}\n{UNDO}");
-        let files = [("db/versions/00002_b.sql", second.as_str()), ("db/versions/00001_a.sql", first.as_str())];
+        let files =
+            [("db/versions/00002_b.sql", second.as_str()), ("db/versions/00001_a.sql", first.as_str())];
         assert_eq!(columns(&files), WHOLE, "{up}");
     }
 }
@@ -133,8 +136,14 @@ fn golang_migrate_and_popx_with_a_file_for_each_database() {
 #[test]
 fn prisma_atlas_and_plain_folders() {
     let prisma = [
-        ("prisma/migrations/20240102000000_b/migration.sql", "ALTER TABLE \"t\" ADD COLUMN \"fence\" BIGINT NOT NULL DEFAULT 0;"),
-        ("prisma/migrations/20240101000000_a/migration.sql", "CREATE TABLE \"t\" (\"id\" BIGINT NOT NULL, CONSTRAINT \"t_pkey\" PRIMARY KEY (\"id\"));"),
+        (
+            "prisma/migrations/20240102000000_b/migration.sql",
+            "ALTER TABLE \"t\" ADD COLUMN \"fence\" BIGINT NOT NULL DEFAULT 0;",
+        ),
+        (
+            "prisma/migrations/20240101000000_a/migration.sql",
+            "CREATE TABLE \"t\" (\"id\" BIGINT NOT NULL, CONSTRAINT \"t_pkey\" PRIMARY KEY (\"id\"));",
+        ),
     ];
     assert_eq!(columns(&prisma), WHOLE);
     let atlas = [("migrations/20240101000000.sql", CREATE), ("migrations/20240102000000_b.sql", ADD)];
@@ -153,9 +162,17 @@ fn liquibase_keeps_rollbacks_in_comments() {
 
 #[test]
 fn versions_in_folders() {
-    let synapse = [("schema/main/delta/9/02_b.sql", ADD), ("schema/main/delta/10/01_c.sql", FIRM), ("schema/main/delta/9/01_a.sql", CREATE)];
+    let synapse = [
+        ("schema/main/delta/9/02_b.sql", ADD),
+        ("schema/main/delta/10/01_c.sql", FIRM),
+        ("schema/main/delta/9/01_a.sql", CREATE),
+    ];
     assert_eq!(columns(&synapse), WHOLE);
-    let temporal = [("schema/versioned/v1.10/c.sql", FIRM), ("schema/versioned/v1.2/b.sql", ADD), ("schema/versioned/v0.1/base.sql", CREATE)];
+    let temporal = [
+        ("schema/versioned/v1.10/c.sql", FIRM),
+        ("schema/versioned/v1.2/b.sql", ADD),
+        ("schema/versioned/v0.1/base.sql", CREATE),
+    ];
     assert_eq!(columns(&temporal), WHOLE);
 }
 
@@ -194,7 +211,10 @@ fn two_migrations_of_one_version_run_in_the_order_of_their_names() {
 fn half_a_migration_leaves_the_rest_standing() {
     let files = [
         ("migrations/1_a.sql", CREATE),
-        ("migrations/2_b.sql", "ALTER TABLE t ADD COLUMN (; ALTER TABLE t ADD COLUMN fence BIGINT; CREATE TABLE u ("),
+        (
+            "migrations/2_b.sql",
+            "ALTER TABLE t ADD COLUMN (; ALTER TABLE t ADD COLUMN fence BIGINT; CREATE TABLE u (",
+        ),
     ];
     assert_eq!(columns(&files), ["id", "fence?"]);
 }
@@ -202,11 +222,20 @@ fn half_a_migration_leaves_the_rest_standing() {
 #[test]
 fn blocks_partitions_and_copies() {
     let files = [
-        ("migrations/1_a.sql", "CREATE TABLE base (id BIGINT PRIMARY KEY, fence BIGINT NOT NULL); CREATE TABLE t (LIKE base INCLUDING ALL);"),
-        ("migrations/2_b.sql", "DO $$ BEGIN IF true THEN ALTER TABLE t ADD COLUMN note TEXT; END IF; END $$;"),
+        (
+            "migrations/1_a.sql",
+            "CREATE TABLE base (id BIGINT PRIMARY KEY, fence BIGINT NOT NULL); CREATE TABLE t (LIKE base INCLUDING ALL);",
+        ),
+        (
+            "migrations/2_b.sql",
+            "DO $$ BEGIN IF true THEN ALTER TABLE t ADD COLUMN note TEXT; END IF; END $$;",
+        ),
     ];
     assert_eq!(columns(&files), ["id", "fence", "note?"]);
-    let partition = [("migrations/1_a.sql", "CREATE TABLE base (id BIGINT, fence BIGINT NOT NULL, PRIMARY KEY (id)) PARTITION BY HASH (id); CREATE TABLE t PARTITION OF base FOR VALUES WITH (MODULUS 2, REMAINDER 0);")];
+    let partition = [(
+        "migrations/1_a.sql",
+        "CREATE TABLE base (id BIGINT, fence BIGINT NOT NULL, PRIMARY KEY (id)) PARTITION BY HASH (id); CREATE TABLE t PARTITION OF base FOR VALUES WITH (MODULUS 2, REMAINDER 0);",
+    )];
     assert_eq!(columns(&partition), WHOLE);
 }
 
@@ -220,7 +249,15 @@ fn ways_to_say_not_null() {
         "ALTER TABLE t ADD CONSTRAINT c NOT NULL fence;",
         "ALTER TABLE t ADD PRIMARY KEY (fence);",
     ] {
-        assert_eq!(columns(&[("migrations/1_a.sql", CREATE), ("migrations/2_b.sql", ADD), ("migrations/3_c.sql", firm)]), WHOLE, "{firm}");
+        assert_eq!(
+            columns(&[
+                ("migrations/1_a.sql", CREATE),
+                ("migrations/2_b.sql", ADD),
+                ("migrations/3_c.sql", firm)
+            ]),
+            WHOLE,
+            "{firm}"
+        );
     }
 }
 
