@@ -67,6 +67,7 @@ impl Case<'_> {
                 root: "migrations",
                 order: Some(&order),
                 snapshot: false,
+                is_context: false,
             }
         });
         Inventory::new(self.sites, replay(steps.collect()))

@@ -39,13 +39,16 @@ pub(super) fn inventory(workspace: &Workspace<'_>) -> Inventory {
         .iter()
         .filter_map(|file| match &file.facts {
             FileFacts::Sql(facts, dialect) => {
-                let dialect = dialect_of(packages.of(file.file), &listed).unwrap_or(*dialect);
                 let package = packages.of(file.file);
+                let dialect = migration::dialect_of_path(sources.path(file.file))
+                    .or_else(|| dialect_of(package, &listed))
+                    .unwrap_or(*dialect);
                 let named = asked.iter().any(|path| path == sources.absolute(file.file));
                 let text = sources.text(file.file);
                 let role = migration::classify(sources.path(file.file), text.as_deref().unwrap_or(""));
                 let is_test = sources.file(file.file).is_test;
-                Some(SqlUnit { file: file.file, facts, dialect, role, package, is_test, named })
+                let preferred = dialect_of(package, &listed);
+                Some(SqlUnit { file: file.file, facts, dialect, preferred, role, package, is_test, named })
             }
             _ => None,
         })

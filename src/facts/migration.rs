@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::sql::Section;
+use super::sql::{Dialect, Section};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SqlFileRole {
@@ -14,6 +14,10 @@ pub enum SqlFileRole {
         order: OrderKey,
         /// The section of statements that stand under no mark of their own.
         section: Section,
+        /// The database that the file's name says it is for, where each migration has a file for each.
+        dialect: Option<Dialect>,
+        /// Its text has the marks of a tool, whatever its name.
+        marked: bool,
     },
     /// A dump of a whole schema: a source of tables where there is no history.
     Snapshot,

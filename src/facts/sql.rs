@@ -45,9 +45,15 @@ pub enum StatementKind {
         tables: Vec<TableName>,
     },
     CreateIndex {
+        name: Option<String>,
         table: TableName,
         columns: Vec<String>,
         unique: bool,
+    },
+    /// `table` where the dialect wants it said.
+    DropIndex {
+        names: Vec<String>,
+        table: Option<TableName>,
     },
     CreateFunction(Routine),
     CreateTrigger(Trigger),
@@ -76,8 +82,19 @@ pub struct CreateTable {
     pub columns: Vec<ColumnDefinition>,
     /// Column lists of the table's primary key and unique constraints (single-column ones included).
     pub primary_key: Vec<String>,
-    pub unique: Vec<Vec<String>>,
+    pub unique: Vec<UniqueColumns>,
     pub if_not_exists: bool,
+    /// The table whose columns it takes over: `PARTITION OF`, `LIKE`, `INHERITS`.
+    pub copies: Option<TableName>,
+    /// What a query fills: its columns are not written down.
+    pub from_query: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UniqueColumns {
+    /// The constraint's name, when it was given one.
+    pub name: Option<String>,
+    pub columns: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,6 +105,8 @@ pub struct ColumnDefinition {
     pub not_null: bool,
     /// The default's text, when there is one.
     pub default: Option<String>,
+    /// The database numbers the rows by itself: SERIAL, IDENTITY, AUTO_INCREMENT.
+    pub counts_up: bool,
     pub span: Span,
 }
 
@@ -100,16 +119,52 @@ pub struct AlterTable {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TableChange {
     AddColumn(ColumnDefinition),
-    DropColumn { name: String, span: Span },
-    RenameColumn { from: String, to: String, span: Span },
-    RenameTable { to: TableName },
-    SetNotNull { column: String },
-    DropNotNull { column: String },
-    SetType { column: String, data_type: String, span: Span },
-    SetDefault { column: String, default: String },
-    DropDefault { column: String },
-    AddPrimaryKey { columns: Vec<String> },
-    AddUnique { columns: Vec<String> },
+    DropColumn {
+        name: String,
+        span: Span,
+    },
+    RenameColumn {
+        from: String,
+        to: String,
+        span: Span,
+    },
+    RenameTable {
+        to: TableName,
+    },
+    SetNotNull {
+        column: String,
+    },
+    DropNotNull {
+        column: String,
+        span: Span,
+    },
+    SetType {
+        column: String,
+        data_type: String,
+        span: Span,
+    },
+    SetDefault {
+        column: String,
+        default: String,
+    },
+    DropDefault {
+        column: String,
+    },
+    AddPrimaryKey {
+        columns: Vec<String>,
+    },
+    AddUnique(UniqueColumns),
+    /// A constraint or, in MySQL, an index, by its name.
+    DropKey {
+        name: String,
+    },
+    DropPrimaryKey,
+    /// `DISABLE TRIGGER`, `ENABLE TRIGGER`; no name means all of the table's.
+    SwitchTrigger {
+        name: Option<String>,
+        enabled: bool,
+        span: Span,
+    },
     Other,
 }
 
@@ -117,6 +172,8 @@ pub enum TableChange {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Routine {
     pub name: String,
+    /// `RETURNS trigger`.
+    pub is_trigger: bool,
     /// The statements of the body that could be read, with spans relative to the whole text.
     pub body: Vec<Statement>,
     /// The columns `c` for which the body compares `NEW.c` with `OLD.c` and raises an error.

@@ -5,8 +5,10 @@
 
 pub mod binary;
 pub mod clock;
+pub mod fences;
 pub mod guard;
 pub mod key;
+pub mod lock_tables;
 pub mod naming;
 pub mod operation;
 pub mod regions;
@@ -14,6 +16,7 @@ pub mod renewal;
 pub mod reply;
 pub mod rows;
 pub mod schema;
+pub mod session;
 pub mod statement;
 pub mod tables;
 pub mod timeline;
@@ -30,7 +33,7 @@ pub use key::{Evidence, Key};
 pub use operation::{
     Action, Damage, Lifetime, Operation, OwnerCheck, OwnerValue, ReplyUse, Sequence, Share, Ttl,
 };
-pub use regions::{HeldRegion, held_regions};
+pub use regions::{HeldRegion, LateWrite, held_regions};
 pub use renewal::{Handle, OnFailure, Pause, RenewalLoop, Repetition, Task};
 pub use reply::droppers;
 pub use rows::{
@@ -38,7 +41,9 @@ pub use rows::{
     unguarded_row_releases, unguarded_row_renewals,
 };
 pub use schema::Schema;
-pub use statement::{CountUse, Executor, SqlSite, StatementOrigin, TransactionScope};
+pub use statement::{
+    CountUse, Executor, SessionAct, SessionLock, SqlSite, StatementOrigin, TransactionScope,
+};
 pub use tables::Tables;
 
 /// Everything that rules may look at.
@@ -53,6 +58,8 @@ pub struct Inventory {
     /// Wall-clock readings that end up in a lease.
     pub clock_flows: Vec<ClockFlow>,
     pub binaries: Vec<Binary>,
+    /// Pooled connections that are given back with a lock.
+    pub left_sessions: Vec<session::LeftSession>,
     /// Every SQL statement of the workspace, from files and from Rust text.
     pub statements: Vec<SqlSite>,
     /// The tables that the migrations lead to, with what was learnt from Rust text.

@@ -145,6 +145,12 @@ pub fn token_tier(name: &str) -> Option<TokenTier> {
     }
 }
 
+/// A name that leaves no doubt: `fencing_token`, `fence_epoch`; a lone `fence` may stand around a field.
+pub fn is_fencing_token(name: &str) -> bool {
+    let words = words(name);
+    token_tier(name) == Some(TokenTier::Fence) && (has(&words, COUNTERS) || has(&words, &["fencing"]))
+}
+
 const HELD: &[&str] = &[
     "lock", "locked", "lease", "leased", "claim", "claimed", "picked", "reserved", "acquired", "held",
     "hold", "taken", "leader",
@@ -326,6 +332,50 @@ pub fn is_lock_table(name: &str) -> bool {
     ];
     // `mod_lock_post` is about posts that moderators lock.
     has(&words(name), &lock) && !has(&words(name), &["mod", "account", "user", "users"])
+}
+
+/// A lock table with one row for each lock: no record of past locks, no queue, no set of permits.
+pub fn names_exclusive_locks(table: &str) -> bool {
+    let others = [
+        "history",
+        "log",
+        "logs",
+        "event",
+        "events",
+        "audit",
+        "archive",
+        "queue",
+        "waiter",
+        "waiters",
+        "request",
+        "requests",
+        "attempt",
+        "attempts",
+        "semaphore",
+        "semaphores",
+        "permit",
+        "permits",
+        "reader",
+        "readers",
+        "shared",
+    ];
+    !has(&words(table), &others)
+}
+
+/// A column that says how a lock is held, where several may hold it.
+pub fn is_lock_mode(column: &str) -> bool {
+    let joined = words(column).join("_");
+    ["mode", "lock_mode", "lock_type", "is_shared", "shared", "exclusive", "is_exclusive", "permits", "slot"]
+        .contains(&joined.as_str())
+}
+
+/// A column that names the thing that is locked.
+pub fn is_lock_name(column: &str) -> bool {
+    let words = words(column);
+    let kinds =
+        ["name", "key", "resource", "lock", "job", "task", "shard", "partition", "scope", "topic", "entity"];
+    // `lock_id` names a lock; `id` may be the number of a row.
+    has(&words, &kinds)
 }
 
 /// A table of people or their devices: what is locked there is an account.

@@ -7,7 +7,7 @@ use super::operation::{Action, Ttl};
 use super::rows::{Protection, Purpose, RowWrite, row_writes};
 use super::statement::SessionAct;
 use super::tables::selects;
-use super::timeline::{Step, StepKind, Timeline};
+use super::timeline::{Exit, Step, StepKind, Timeline};
 use super::{Inventory, SqlSite};
 use crate::facts::Location;
 use crate::facts::sql::{SourceKind, StatementKind, WriteVerb};
@@ -81,12 +81,24 @@ fn of_timeline(inventory: &Inventory, rows: &Rows<'_>, timeline: &Timeline) -> V
             acquired_at: timeline.steps[taken].place,
             released_at: timeline.steps[last].place,
             ends_by_itself: *ends_by_itself,
-            exits: if rows.freed_by_drop(inventory, lock) { Vec::new() } else { region.exits() },
+            exits: if rows.freed_by_drop(inventory, lock) || ends_otherwise(inventory, timeline, taken, lock)
+            {
+                Vec::new()
+            } else {
+                region.exits()
+            },
             late_writes: region.late_writes(inventory),
             is_fenced: region.is_fenced(),
         });
     }
     found
+}
+
+/// A session ends with the program; one that goes back to its pool with the lock is a defect of its own.
+fn ends_otherwise(inventory: &Inventory, timeline: &Timeline, taken: usize, lock: &LockName) -> bool {
+    let place = timeline.steps[taken].place;
+    *lock == LockName::Session
+        && (timeline.function == "main" || inventory.left_sessions.iter().any(|left| left.taken_at == place))
 }
 
 fn takes(role: &Role, wanted: &LockName) -> bool {
@@ -146,9 +158,10 @@ fn of_key(inventory: &Inventory, timeline: &Timeline, at: usize) -> Role {
     let is_lock = key.is_lock();
     match &operation.action {
         Action::Acquire { ttl, .. } if is_lock => {
-            let expires = sequence.operations.iter().any(|other| {
-                other.key == operation.key && matches!(other.action, Action::Expire { .. })
-            });
+            let expires = sequence
+                .operations
+                .iter()
+                .any(|other| other.key == operation.key && matches!(other.action, Action::Expire { .. }));
             Role::Take { lock: LockName::Key(operation.key), ends_by_itself: *ttl != Ttl::None || expires }
         }
         Action::Delete { .. } if is_lock => Role::Free(LockName::Key(operation.key)),
@@ -174,11 +187,14 @@ fn of_statement(inventory: &Inventory, rows: &Rows<'_>, site: &SqlSite) -> Role 
     if let Some(row) = judged {
         let table = || LockName::Table(row.write.table.name.clone());
         let leased = row.profile.is_lock_table || row.profile.has_lease_columns();
+        // A row that must not be there yet is a lock that is taken by its insertion.
+        let inserts =
+            row.profile.is_lock_table && matches!(row.write.verb, WriteVerb::Insert | WriteVerb::Upsert);
         match row.purpose {
-            Purpose::Acquire if leased => {
+            Purpose::Release if leased => return Role::Free(table()),
+            _ if (row.purpose == Purpose::Acquire && leased) || inserts => {
                 return Role::Take { lock: table(), ends_by_itself: !row.profile.deadlines.is_empty() };
             }
-            Purpose::Release if leased => return Role::Free(table()),
             Purpose::Protected => {
                 let is_fenced = matches!(row.protection(inventory), Protection::Fenced { .. });
                 return write_role(row.write, is_fenced);
@@ -224,6 +240,7 @@ impl Region<'_> {
         let inside = self.timeline.exits.iter().filter(|exit| {
             exit.position > self.taken
                 && exit.position <= self.last
+                && self.is_left_by(exit)
                 // The loser of the race has nothing to free.
                 && !exit.decided_by.iter().any(|step| self.is_of_acquire(*step))
                 && steps[self.taken].path.leads_to(&exit.path)
@@ -231,6 +248,13 @@ impl Region<'_> {
                 && !self.freed.iter().any(|at| exit.decided_by.iter().any(|step| steps[*step].place == steps[*at].place))
         });
         inside.map(|exit| exit.location).collect()
+    }
+
+    /// A `break` or `continue` leaves a region that lies in the same round.
+    fn is_left_by(&self, exit: &Exit) -> bool {
+        let steps = &self.timeline.steps;
+        exit.in_loop.is_none()
+            || (steps[self.taken].in_loop == exit.in_loop && steps[self.last].in_loop == exit.in_loop)
     }
 
     /// The commands of one script, and of one helper that takes the lock, are one acquire.
@@ -268,8 +292,13 @@ impl Region<'_> {
         found
     }
 
+    /// The read under the lock that a write rests on: of the same thing, or of what it writes.
     fn read_inside(&self, target: &str, freed: usize, write: usize) -> Option<usize> {
-        let reads = |at: &usize| self.roles[*at] == Role::Read(target.to_owned());
+        let made_of = &self.timeline.steps[write].made_of;
+        let reads = |at: &usize| match &self.roles[*at] {
+            Role::Read(read) => read == target || made_of.contains(at),
+            _ => false,
+        };
         let again = (freed + 1..write).any(|at| reads(&at));
         (self.taken + 1..freed).find(reads).filter(|_| !again)
     }

@@ -75,7 +75,7 @@ pub fn row_writes(inventory: &Inventory) -> Vec<RowWrite<'_>> {
     for site in inventory.statements.iter().filter(|s| is_judged(s)) {
         for (at, nested) in writes(&site.statement.kind).into_iter().enumerate() {
             let Some(profile) = tables.profile(site, &nested.write.table) else { continue };
-            let table = inventory.schema.table(site.package, &nested.write.table);
+            let table = inventory.schema.table(site.package, site.dialect, &nested.write.table);
             let purpose = purpose::of(site, nested.write, profile);
             let is_nested =
                 at > 0 || !matches!(site.statement.kind, crate::facts::sql::StatementKind::Write(_));
@@ -108,6 +108,17 @@ impl<'a> RowWrite<'a> {
     /// Comparisons of columns in the statement's own condition, read as `column OP other`.
     pub fn compares(&self) -> Vec<(&'a str, Comparison, &'a Expr)> {
         super::tables::own_compares(self.write.predicate.as_ref())
+    }
+
+    /// A trigger that keeps a sum up to date: it follows the statement that fired it, in its transaction.
+    pub fn keeps_a_sum(&self) -> bool {
+        let counts = |a: &crate::facts::sql::Assignment| match &a.value.kind {
+            ExprKind::Arithmetic { operator: '+' | '-', left, .. } => {
+                matches!(&left.kind, ExprKind::Column { name, .. } if name.eq_ignore_ascii_case(&a.column))
+            }
+            _ => naming::is_audit(&a.column),
+        };
+        self.site.origin == StatementOrigin::Trigger && self.write.assignments.iter().all(counts)
     }
 
     /// Whether the condition names the row's state.

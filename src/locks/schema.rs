@@ -27,6 +27,8 @@ pub struct Database {
     /// The folder of the migrations, or a name for another source.
     pub root: String,
     pub dialect: Dialect,
+    /// Made by files that are no migrations and that nothing refers to: it explains, and is not judged.
+    pub is_context: bool,
     /// By bare name in lower case; one name may stand in several schemas.
     pub tables: BTreeMap<String, Vec<Table>>,
 }
@@ -38,11 +40,19 @@ pub struct Table {
     pub columns: Vec<Column>,
     pub primary_key: Vec<String>,
     /// Unique constraints and indexes, the primary key left out.
-    pub unique: Vec<Vec<String>>,
+    pub unique: Vec<UniqueKey>,
     pub triggers: Vec<UpdateTrigger>,
-    pub dropped_columns: Vec<DroppedColumn>,
+    pub lost_columns: Vec<LostColumn>,
+    pub lost_triggers: Vec<LostTrigger>,
     /// Every statement that shaped it was read by a grammar, so that what it lacks is known too.
     pub is_whole: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UniqueKey {
+    /// The name of the index or constraint, when it was given one.
+    pub name: Option<String>,
+    pub columns: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,13 +62,44 @@ pub struct Column {
     pub data_type: String,
     pub not_null: bool,
     pub default: Option<String>,
+    /// The database numbers the rows by itself: SERIAL, IDENTITY, AUTO_INCREMENT.
+    pub counts_up: bool,
     pub declared: Option<Location>,
+    /// Where it was last said whether it may be NULL.
+    pub nullable_at: Option<Location>,
+    /// Where it was last given a type.
+    pub typed_at: Option<Location>,
+    /// Where a later file than the table's own added it, so that rows may have been there before.
+    pub added_at: Option<Location>,
+    /// It was added as NOT NULL with no value for the rows that were there.
+    pub added_bare: bool,
 }
 
-/// A column that a migration dropped, renamed away or gave another type.
+/// A column as it was before a migration took it away.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DroppedColumn {
+pub struct LostColumn {
     pub column: Column,
+    pub how: Loss,
+    pub at: Location,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Loss {
+    Dropped,
+    /// The table was made anew without it.
+    LeftOut,
+    Renamed {
+        to: String,
+    },
+    Retyped {
+        to: String,
+    },
+}
+
+/// A trigger that was dropped or switched off.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LostTrigger {
+    pub trigger: UpdateTrigger,
     pub at: Location,
 }
 
@@ -76,12 +117,14 @@ pub struct UpdateTrigger {
 }
 
 impl Schema {
-    /// The table that a statement of this package means. A workspace may keep its migrations in another
-    /// package than its code, so any other database is the second choice.
-    pub fn table(&self, package: Option<usize>, name: &TableName) -> Option<&Table> {
-        let own = self.databases.iter().filter(|d| d.package == package);
-        let others = self.databases.iter().filter(|d| d.package != package);
-        own.chain(others).find_map(|d| d.table(name))
+    /// The table that a statement of this package means. A package may keep one history for each dialect,
+    /// and a workspace its migrations in another package than its code, so these are the next choices.
+    pub fn table(&self, package: Option<usize>, dialect: Dialect, name: &TableName) -> Option<&Table> {
+        let rank = |d: &Database| (d.package != package, d.is_context, d.dialect != dialect);
+        let mut databases: Vec<&Database> =
+            self.databases.iter().filter(|d| d.table(name).is_some()).collect();
+        databases.sort_by_key(|d| rank(d));
+        databases.first().and_then(|d| d.table(name))
     }
 
     /// Adds a table known from elsewhere, such as `diesel::table!`; what a history says has precedence.
@@ -110,7 +153,7 @@ impl Schema {
 
 impl Database {
     pub fn new(package: Option<usize>, root: String, dialect: Dialect) -> Self {
-        Self { package, root, dialect, tables: BTreeMap::new() }
+        Self { package, root, dialect, is_context: false, tables: BTreeMap::new() }
     }
 
     pub fn table(&self, name: &TableName) -> Option<&Table> {
@@ -144,7 +187,8 @@ impl Table {
             primary_key: Vec::new(),
             unique: Vec::new(),
             triggers: Vec::new(),
-            dropped_columns: Vec::new(),
+            lost_columns: Vec::new(),
+            lost_triggers: Vec::new(),
             is_whole: true,
         }
     }
@@ -155,7 +199,8 @@ impl Table {
 
     /// Whether the column is part of the primary key or of a unique key.
     pub fn is_key_part(&self, name: &str) -> bool {
-        self.primary_key.iter().chain(self.unique.iter().flatten()).any(|c| c.eq_ignore_ascii_case(name))
+        let unique = self.unique.iter().flat_map(|key| &key.columns);
+        self.primary_key.iter().chain(unique).any(|c| c.eq_ignore_ascii_case(name))
     }
 
     /// The same name, where a schema that is left out is any schema.

@@ -60,7 +60,14 @@ impl SqlSite {
 
 /// What a statement does to a lock that belongs to a session or transaction rather than to a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum SessionLock {
+pub struct SessionLock {
+    pub act: SessionAct,
+    /// It ends with the transaction, as `pg_advisory_xact_lock` does.
+    pub for_transaction: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SessionAct {
     /// Waits for it: `pg_advisory_lock`.
     Take,
     /// Takes it if it is free and says so: `pg_try_advisory_lock`, `GET_LOCK`.
@@ -76,8 +83,10 @@ pub enum StatementOrigin {
     Snapshot,
     /// A `.sql` file that code refers to or that was named on the command line.
     QueryFile,
-    /// The body of a stored function, procedure or trigger, wherever it was created.
+    /// The body of a stored function or procedure, wherever it was created.
     Routine,
+    /// The body of a trigger or of its function.
+    Trigger,
     /// Text in a Rust file.
     Embedded,
 }

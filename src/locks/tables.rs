@@ -77,10 +77,7 @@ impl Tables {
         for site in &sites {
             each_table(site, &mut |table| {
                 let schema = &inventory.schema;
-                tables
-                    .profiles
-                    .entry(key(site, table))
-                    .or_insert_with(|| declared(schema, site.package, table));
+                tables.profiles.entry(key(site, table)).or_insert_with(|| known(schema, site, table));
             });
         }
         // Usage may name columns that only other usage makes plausible, so evidence comes in two turns.
@@ -149,13 +146,17 @@ pub(super) fn contains(list: &[String], name: &str) -> bool {
     list.iter().any(|c| c.eq_ignore_ascii_case(name))
 }
 
-/// What the schema alone says.
-fn declared(schema: &Schema, package: Option<usize>, name: &TableName) -> TableProfile {
+/// What the schema alone says of the table that a statement names.
+fn known(schema: &Schema, site: &SqlSite, name: &TableName) -> TableProfile {
+    match schema.table(site.package, site.dialect, name) {
+        Some(table) => declared(table),
+        None => TableProfile { is_lock_table: naming::is_lock_table(&name.name), ..TableProfile::default() },
+    }
+}
+
+pub(super) fn declared(table: &Table) -> TableProfile {
+    let name = &table.name;
     let mut profile = TableProfile::default();
-    let Some(table) = schema.table(package, name) else {
-        profile.is_lock_table = naming::is_lock_table(&name.name);
-        return profile;
-    };
     let names: Vec<&str> = table.columns.iter().map(|c| c.name.as_str()).collect();
     for column in &table.columns {
         if let Some(token) = declared_token(table, &column.name) {

@@ -22,6 +22,10 @@ pub struct Step {
     pub path: Path,
     /// In a task of its own, or in `Drop`.
     pub is_apart: bool,
+    /// The innermost loop of the function's body around it.
+    pub in_loop: Option<u32>,
+    /// The steps whose replies are in what it writes.
+    pub made_of: Vec<usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,8 +46,10 @@ pub struct Exit {
     /// How many steps came before it.
     pub position: usize,
     pub path: Path,
-    /// The steps whose replies decide it.
+    /// The steps whose replies decide it, those left out that are known to have gone well.
     pub decided_by: Vec<usize>,
+    /// It leaves this loop, or its round, and not the function.
+    pub in_loop: Option<u32>,
 }
 
 /// The conditions under which a step runs, outermost first, by number.

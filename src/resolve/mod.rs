@@ -81,7 +81,10 @@ pub fn resolve(
     let binaries = assemble::binaries(&evaluator, packages, &keys, &sequences);
     let (mut statements, runs) = assemble::statements(&evaluator, &order, packages);
     let timelines = assemble::timelines(&evaluator, &order, &sequences, &runs);
-    let schema = assemble::schema(sql, &statements);
+    let in_routines = assemble::routine_statements(&statements);
+    let built = assemble::rust_migrations(&program);
+    let schema = assemble::schema(sql, &statements, &built);
+    statements.extend(in_routines);
     statements.extend(assemble::file_statements(sql));
     let mut inventory = Inventory::new(statements, schema);
     inventory.keys = keys;
@@ -89,6 +92,7 @@ pub fn resolve(
     inventory.timelines = timelines;
     inventory.clock_flows = clock_flows;
     inventory.binaries = binaries;
+    inventory.left_sessions = assemble::left_sessions(&evaluator, &order);
     inventory
 }
 

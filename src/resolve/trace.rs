@@ -36,6 +36,8 @@ pub struct Exit {
     pub replies: BTreeSet<OperationIndex>,
     /// How many operations came before it.
     pub position: usize,
+    /// It leaves this loop, or its round, and not the function.
+    pub in_loop: Option<u32>,
 }
 
 /// A task or thread, and what becomes of its handle.
@@ -176,8 +178,10 @@ pub struct Uses {
     pub error_tested: bool,
     /// An error was replaced with `true`.
     pub error_is_yes: bool,
-    /// Its value reached a comparison, a condition, a pattern, or a function that tests it.
+    /// Its value reached a condition, a pattern, or a function that tests it.
     pub tested: bool,
+    /// Its value reached a comparison, whose yes or no may be dropped in turn.
+    pub compared: bool,
     /// It is (part of) the function's result.
     pub returned: bool,
     /// It was handed to code that is not followed.

@@ -6,7 +6,8 @@ use crate::locks::rows::{Protection, Purpose, row_writes};
 use crate::locks::{CountUse, Inventory, Operation, ReplyUse, droppers, held_regions};
 use crate::rules::{Draft, Reporter};
 
-const HELP: &str = "read the answer: a release that deletes nothing says that the lock was lost during the work";
+const HELP: &str =
+    "read the answer: a release that deletes nothing says that the lock was lost during the work";
 
 pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
     let regions = held_regions(inventory);
@@ -30,7 +31,8 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
             && matches!(row.protection(inventory), Protection::Held { .. } | Protection::Fenced { .. });
         if held && row.site.count == CountUse::Ignored && !row.is_nested {
             let lock = &row.write.table.name;
-            let draft = Draft::new(row.site.location(), "its affected-row count is dropped", message(lock), HELP);
+            let draft =
+                Draft::new(row.site.location(), "its affected-row count is dropped", message(lock), HELP);
             let draft = draft.lock(lock);
             report.add(match row.site.call {
                 Some(call) => draft.related(call, "the count is dropped here"),

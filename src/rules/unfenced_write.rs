@@ -14,7 +14,7 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
         if row.purpose != Purpose::Protected || row.protection(inventory) != Protection::Open {
             continue;
         }
-        if !row.site.statement.parsed && row.mentions_any() {
+        if row.keeps_a_sum() || (!row.site.statement.parsed && row.mentions_any()) {
             continue;
         }
         let draft = match row.token() {

@@ -75,6 +75,9 @@ const STATEMENTS: &[&str] = &[
     "FOR UPDATE",
     "for update",
     "SKIP LOCKED",
+    "CREATE TABLE ",
+    "ALTER TABLE ",
+    "MigrationTrait",
 ];
 
 /// Handlers of signals.

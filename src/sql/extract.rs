@@ -8,7 +8,7 @@ use super::source::Source;
 use crate::facts::Span;
 use crate::facts::sql::{
     AlterTable, Assignment, ColumnDefinition, CreateTable, Expr, ExprKind, StatementKind, TableChange,
-    TableName, Write, WriteVerb,
+    TableName, UniqueColumns, Write, WriteVerb,
 };
 
 /// The statement's first two words.
@@ -166,9 +166,15 @@ impl Words<'_> {
             primary_key: Vec::new(),
             unique: Vec::new(),
             if_not_exists: self.find(0, "EXISTS").is_some_and(|i| i < open),
+            copies: None,
+            from_query: false,
         };
         for (start, end) in self.items(open + 1) {
             let word = self.upper(start);
+            if word == "LIKE" {
+                found.copies = self.table(start + 1).map(|(table, _)| table);
+                continue;
+            }
             if ["CONSTRAINT", "PRIMARY", "UNIQUE", "FOREIGN", "CHECK", "KEY", "INDEX", "EXCLUDE"]
                 .contains(&word.as_str())
             {
@@ -182,11 +188,11 @@ impl Words<'_> {
                 found.primary_key.push(column.name.clone());
             }
             if self.within(start, end, "UNIQUE") {
-                found.unique.push(vec![column.name.clone()]);
+                found.unique.push(UniqueColumns { name: None, columns: vec![column.name.clone()] });
             }
             found.columns.push(column);
         }
-        (!found.columns.is_empty()).then_some(StatementKind::CreateTable(found))
+        (!found.columns.is_empty() || found.copies.is_some()).then_some(StatementKind::CreateTable(found))
     }
 
     fn table_constraint(&self, start: usize, end: usize, found: &mut CreateTable) {
@@ -198,7 +204,7 @@ impl Words<'_> {
         if self.within(start, open, "PRIMARY") {
             found.primary_key = columns;
         } else if self.within(start, open, "UNIQUE") {
-            found.unique.push(columns);
+            found.unique.push(UniqueColumns { name: None, columns });
         }
     }
 
@@ -242,7 +248,9 @@ impl Words<'_> {
             || (start..end).any(|i| self.is(i, "NOT") && self.is(i + 1, "NULL"));
         let default = (start..end).find(|i| self.is(*i, "DEFAULT")).and_then(|i| self.token(i + 1));
         let default = default.map(|t| t.text(self.source.text).to_owned());
-        Some(ColumnDefinition { name, data_type, not_null, default, span: self.span(start) })
+        let counts_up = data_type.contains("serial")
+            || ["AUTO_INCREMENT", "AUTOINCREMENT", "IDENTITY"].iter().any(|w| self.within(start, end, w));
+        Some(ColumnDefinition { name, data_type, not_null, default, counts_up, span: self.span(start) })
     }
 
     fn alter_table(&self) -> Option<StatementKind> {
@@ -256,6 +264,10 @@ impl Words<'_> {
                 "ADD" if !self.is(at, "CONSTRAINT") => {
                     self.column(at, end).map_or(TableChange::Other, TableChange::AddColumn)
                 }
+                "ADD" if self.is(at + 2, "NOT") && self.is(at + 3, "NULL") => match self.name(at + 4) {
+                    Some(column) => TableChange::SetNotNull { column },
+                    None => TableChange::Other,
+                },
                 "DROP" if self.is(start + 1, "COLUMN") => match self.name(at) {
                     Some(name) => TableChange::DropColumn { name, span: self.span(at) },
                     None => TableChange::Other,

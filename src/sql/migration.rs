@@ -2,7 +2,7 @@
 //!
 //! Judged by its path and its marks alone, so that a file can be classified without its neighbours.
 
-use crate::facts::sql::Section;
+use crate::facts::sql::{Dialect, Section};
 
 pub use crate::facts::migration::{OrderKey, SqlFileRole};
 
@@ -36,7 +36,14 @@ impl Path<'_> {
     }
 
     fn migration(&self, above: usize, order: OrderKey, section: Section) -> SqlFileRole {
-        SqlFileRole::Migration { root: self.root(above), order, section }
+        let dialect = self.dialect();
+        SqlFileRole::Migration { root: self.root(above), order, section, dialect, marked: false }
+    }
+
+    /// The `mysql` of `20240102_x.mysql.up.sql`.
+    fn dialect(&self) -> Option<Dialect> {
+        let mut parts = self.file.split('.').rev().skip(1);
+        parts.find_map(dialect_of_word)
     }
 
     fn has_folder(&self, test: impl Fn(&str) -> bool) -> bool {
@@ -53,12 +60,19 @@ fn by_marks(path: &Path<'_>, text: &str) -> Option<SqlFileRole> {
         "-- migrate:up",
         "--liquibase formatted",
         "-- liquibase formatted",
+        "-- rambler up",
     ];
     let found = text.lines().take(200).any(|line| {
         let line = line.trim_start_matches('\u{feff}').to_ascii_lowercase();
         marks.iter().any(|m| line.starts_with(m))
     });
-    found.then(|| path.migration(0, numbered(path).unwrap_or_else(|| by_written_name(path)), Section::Up))
+    let role = || path.migration(0, numbered(path).unwrap_or_else(|| by_written_name(path)), Section::Up);
+    found.then(role).map(|role| match role {
+        SqlFileRole::Migration { root, order, section, dialect, .. } => {
+            SqlFileRole::Migration { root, order, section, dialect, marked: true }
+        }
+        other => other,
+    })
 }
 
 /// File names and folders that one framework prescribes.
@@ -74,7 +88,19 @@ fn by_shape(path: &Path<'_>) -> Option<SqlFileRole> {
         }
         _ => {}
     }
-    versioned(path)
+    versioned(path).or_else(|| in_version_folder(path))
+}
+
+/// `delta/72/01_x.sql` of synapse, `versioned/v1.2/x.sql` of temporal and cadence: the folder is the version.
+fn in_version_folder(path: &Path<'_>) -> Option<SqlFileRole> {
+    if !["delta", "versioned"].contains(&path.folder(2).to_ascii_lowercase().as_str()) {
+        return None;
+    }
+    let folder = path.folder(1).trim_start_matches('v');
+    let mut version = folder.split('.').map(|n| n.parse().ok()).collect::<Option<Vec<u128>>>()?;
+    version.extend(numbered(path).into_iter().flat_map(|order| order.version));
+    let order = OrderKey { repeatable: false, version, name: path.written.to_owned() };
+    Some(path.migration(1, order, Section::Up))
 }
 
 /// `V1.2__x.sql`, `U3__x.sql`, `R__x.sql` of refinery and flyway.
@@ -156,6 +182,28 @@ fn is_generated_query(text: &str) -> bool {
     text.lines().take(50).any(|l| l.starts_with("-- name:") || l.starts_with("--! "))
 }
 
+/// The database that a path names, in a folder or in the file's name.
+pub fn dialect_of_path(path: &str) -> Option<Dialect> {
+    let mut parts: Vec<&str> = path.split('/').collect();
+    let file = parts.pop().unwrap_or_default().to_ascii_lowercase();
+    let in_name = file.split(['.', '_', '-']).find_map(dialect_of_word);
+    in_name.or_else(|| {
+        let words = parts.iter().rev().flat_map(|folder| folder.split(['_', '-', '.']));
+        words.filter_map(|word| dialect_of_word(&word.to_ascii_lowercase())).next()
+    })
+}
+
+fn dialect_of_word(word: &str) -> Option<Dialect> {
+    match word {
+        "postgres" | "postgresql" | "pg" | "psql" | "cockroach" | "crdb" | "cockroachdb" => {
+            Some(Dialect::Postgres)
+        }
+        "mysql" | "mariadb" => Some(Dialect::MySql),
+        "sqlite" | "sqlite3" => Some(Dialect::Sqlite),
+        _ => None,
+    }
+}
+
 /// The order key of `20240102_x.sql`, `001-x.sql`, `3.sql`.
 fn numbered(path: &Path<'_>) -> Option<OrderKey> {
     let digits: String = path.file.chars().take_while(char::is_ascii_digit).collect();
@@ -189,7 +237,7 @@ mod tests {
 
     fn step(path: &str) -> (String, Vec<u128>, Section) {
         match role(path) {
-            SqlFileRole::Migration { root, order, section } => (root, order.version, section),
+            SqlFileRole::Migration { root, order, section, .. } => (root, order.version, section),
             other => panic!("{path}: {other:?}"),
         }
     }
@@ -215,8 +263,29 @@ mod tests {
             ("db/migration/U3__a.sql", "db/migration", vec![3], Down),
             ("drizzle/0000_x.sql", "drizzle", vec![0], Up),
             ("migrations/10.sql", "migrations", vec![10], Up),
+            ("db/migrate/20240102_x.mysql.up.sql", "db/migrate", vec![20240102], Up),
+            ("schema/main/delta/72/01_x.sql", "schema/main/delta", vec![72, 1], Up),
+            (
+                "schema/mysql/v8/temporal/versioned/v1.2/x.sql",
+                "schema/mysql/v8/temporal/versioned",
+                vec![1, 2],
+                Up,
+            ),
         ] {
             assert_eq!(step(path), (root.to_owned(), version, section), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_path_names_its_database() {
+        for (path, dialect) in [
+            ("migrations/mysql/1_a.sql", Some(Dialect::MySql)),
+            ("migrations_sqlite/1_a.sql", Some(Dialect::Sqlite)),
+            ("db/20240102_x.postgres.up.sql", Some(Dialect::Postgres)),
+            ("mysql/fallback/pg/1_a.sql", Some(Dialect::Postgres)),
+            ("migrations/1_pages.sql", None),
+        ] {
+            assert_eq!(dialect_of_path(path), dialect, "{path}");
         }
     }
 

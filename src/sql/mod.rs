@@ -23,7 +23,8 @@ pub use prose::looks_like_statement;
 /// Reads a file, or the value of one literal. Spans are byte offsets in `text`.
 pub fn parse(text: &str, dialect: Dialect) -> SqlText {
     let cut = split::split(text, dialect);
-    let statements = cut.pieces.into_iter().map(|piece| statement::read(text, piece, dialect)).collect();
+    let statements =
+        cut.pieces.into_iter().flat_map(|piece| statement::read_all(text, piece, dialect)).collect();
     SqlText { statements, problems: cut.problems }
 }
 

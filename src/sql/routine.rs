@@ -23,15 +23,30 @@ pub(super) fn read(source: &Source<'_>) -> StatementKind {
     if head.any(kind_at, &["TRIGGER"]) {
         trigger(&head, name.name, after)
     } else {
-        let body = head.body(after).map(|range| Body::read(source, range)).unwrap_or_default();
+        let parameters = head.parameters(after);
+        let body = head.body(after).map(|range| Body::read(source, range, parameters)).unwrap_or_default();
         StatementKind::CreateFunction(Routine {
             name: name.name,
+            is_trigger: (after..head.len())
+                .any(|i| head.any(i, &["RETURNS"]) && head.any(i + 1, &["TRIGGER"])),
             body: body.statements,
             refuses_stale: body.refuses,
             tolerates_equal: body.tolerates,
             advances: body.advances,
         })
     }
+}
+
+/// The statements of `DO $$ … $$`, which run where they stand.
+pub(super) fn block(source: &Source<'_>, section: Section) -> Vec<Statement> {
+    let Some((start, end)) = (Head { source }).body(0) else { return Vec::new() };
+    let list = tokens(source.text, start, end, source.dialect);
+    let mut body = Body::default();
+    body.statements(source, &list, &[DML, DDL].concat());
+    for statement in &mut body.statements {
+        statement.section = section;
+    }
+    body.statements
 }
 
 fn trigger(head: &Head<'_>, name: String, after: usize) -> StatementKind {
@@ -52,7 +67,7 @@ fn trigger(head: &Head<'_>, name: String, after: usize) -> StatementKind {
     let execute = head.find(after_table, "EXECUTE");
     let function = execute.and_then(|i| head.name(i + 2)).map(|(n, _)| n.name);
     let range = if execute.is_some() { None } else { head.body(after_table) };
-    let mut body = range.map(|range| Body::read(source, range)).unwrap_or_default();
+    let mut body = range.map(|range| Body::read(source, range, Vec::new())).unwrap_or_default();
     let refuses = range.is_none() || Body::raises(source, range);
     let body_at = head.find(after_table, "BEGIN").or(execute).unwrap_or(head.len());
     if let Some(when) = head.find(after_table, "WHEN").filter(|w| *w < body_at && refuses)
@@ -133,6 +148,36 @@ impl Head<'_> {
         Some((TableName { schema: parts.pop(), name }, at))
     }
 
+    /// The names in the parentheses behind the routine's name.
+    fn parameters(&self, open: usize) -> Vec<String> {
+        let mut found = Vec::new();
+        let (mut depth, mut starts) = (0usize, false);
+        for at in open..self.len() {
+            match self.token(at).map_or("", |t| t.text(self.source.text)) {
+                "(" => {
+                    depth += 1;
+                    starts |= depth == 1;
+                    continue;
+                }
+                ")" if depth <= 1 => break,
+                ")" => depth -= 1,
+                "," if depth == 1 => {
+                    starts = true;
+                    continue;
+                }
+                _ if depth == 0 => break,
+                _ => {}
+            }
+            if starts && !self.any(at, &["IN", "OUT", "INOUT", "VARIADIC"]) {
+                // A type alone is a parameter without a name.
+                let named = self.text(at + 1).is_some();
+                found.extend(self.text(at).filter(|_| named));
+                starts = false;
+            }
+        }
+        found
+    }
+
     /// The bytes of the body: inside the dollars, from the first BEGIN, or the one statement behind
     /// `FOR EACH ROW`.
     fn body(&self, from: usize) -> Option<(usize, usize)> {
@@ -156,34 +201,38 @@ const LONGEST_CONDITION: usize = 4096;
 struct Body {
     /// Conditions looked at so far.
     conditions: usize,
+    /// Parameters and local variables.
+    variables: Vec<String>,
     statements: Vec<Statement>,
     refuses: Vec<String>,
     tolerates: Vec<String>,
     advances: Vec<String>,
 }
 
-const DML: &[&str] = &["UPDATE", "DELETE", "INSERT", "MERGE", "REPLACE", "WITH", "SELECT"];
+const DML: &[&str] = &["UPDATE", "DELETE", "INSERT", "MERGE", "REPLACE", "WITH", "SELECT", "PERFORM"];
+const DDL: &[&str] = &["CREATE", "ALTER", "DROP"];
 /// After these words, or a semicolon, a statement may start.
-const BEFORE: &[&str] = &["BEGIN", "THEN", "ELSE", "LOOP", "DO", "ROW", "QUERY", "ATOMIC"];
+const BEFORE: &[&str] = &["BEGIN", "THEN", "ELSE", "LOOP", "DO", "ROW", "QUERY", "ATOMIC", "IN"];
 
 impl Body {
-    fn read(source: &Source<'_>, (start, end): (usize, usize)) -> Self {
+    fn read(source: &Source<'_>, (start, end): (usize, usize), mut variables: Vec<String>) -> Self {
         let list = tokens(source.text, start, end, source.dialect);
-        let mut body = Self::default();
-        body.statements(source, &list);
+        declared(source.text, &list, &mut variables);
+        let mut body = Self { variables, ..Self::default() };
+        body.statements(source, &list, DML);
         body.branches(source, &list);
         body.raise_calls(source, &list);
         body.assignments(source.text, &list);
         body
     }
 
-    fn statements(&mut self, source: &Source<'_>, list: &[Token]) {
+    fn statements(&mut self, source: &Source<'_>, list: &[Token], verbs: &[&str]) {
         let text = source.text;
         let mut at = 0;
         while at < list.len() {
             let opens =
                 at == 0 || list[at - 1].is(text, ";") || BEFORE.iter().any(|w| list[at - 1].is(text, w));
-            let starts = opens && DML.iter().any(|w| list[at].is(text, w));
+            let starts = opens && verbs.iter().any(|w| list[at].is(text, w));
             if !starts {
                 at += 1;
                 continue;
@@ -191,7 +240,7 @@ impl Body {
             let end = (at..list.len()).find(|i| list[*i].is(text, ";") || list[*i].is(text, "LOOP"));
             let end = end.unwrap_or(list.len());
             let piece = Piece { start: list[at].start, end: list[end - 1].end, section: Section::Up };
-            let found = statement::read(text, piece, source.dialect);
+            let found = statement::read_in_routine(text, piece, source.dialect, &self.variables);
             if !matches!(found.kind, StatementKind::Other { .. }) {
                 self.statements.push(found);
             }
@@ -274,6 +323,23 @@ impl Body {
             if is_new && assigns && opens {
                 self.advances.push(list[at + 2].text(text).to_owned());
             }
+        }
+    }
+}
+
+/// Variables of `DECLARE`, before a BEGIN or one by one.
+fn declared(text: &str, list: &[Token], found: &mut Vec<String>) {
+    let mut declares = false;
+    for (at, token) in list.iter().enumerate() {
+        if token.is(text, "DECLARE") {
+            declares = true;
+        } else if token.is(text, "BEGIN") || DML.iter().any(|w| token.is(text, w)) {
+            declares = false;
+        } else if declares
+            && token.kind == TokenKind::Word
+            && at.checked_sub(1).is_some_and(|i| list[i].is(text, "DECLARE") || list[i].is(text, ";"))
+        {
+            found.push(token.text(text).to_owned());
         }
     }
 }

@@ -64,6 +64,29 @@ impl<'a> Source<'a> {
         }
     }
 
+    /// Names of variables that stand alone are values.
+    pub(super) fn fill_variables(&mut self, variables: &[String]) {
+        if variables.is_empty() {
+            return;
+        }
+        let text = self.text;
+        let dot =
+            |at: Option<usize>| at.and_then(|i| self.tokens.get(i)).is_some_and(|t| t.text(text) == ".");
+        let is_variable = |t: &Token| {
+            t.kind == TokenKind::Word && variables.iter().any(|v| t.text(text).eq_ignore_ascii_case(v))
+        };
+        let alone = |at: usize| !dot(at.checked_sub(1)) && !dot(Some(at + 1));
+        let found: Vec<(usize, usize)> = self
+            .tokens
+            .iter()
+            .enumerate()
+            .filter(|(at, token)| is_variable(token) && alone(*at))
+            .map(|(_, token)| (token.start, token.end))
+            .collect();
+        self.holes.extend(found);
+        self.holes.sort_unstable();
+    }
+
     fn number_questions(&mut self) {
         let text = self.text;
         let marks = self.tokens.iter().filter(|t| t.kind == TokenKind::Placeholder && t.text(text) == "?");

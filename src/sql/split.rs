@@ -192,7 +192,7 @@ impl<'a> Splitter<'a> {
         let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
         match (first.as_str(), second.as_str()) {
             ("+goose" | "+migrate" | "rambler" | "@", "up") | ("migrate:up", _) => self.enter(Section::Up),
-            ("+goose" | "+migrate" | "rambler" | "@", "down") | ("migrate:down", _) => {
+            ("+goose" | "+migrate" | "rambler" | "@", "down") | ("migrate:down" | "@undo", _) => {
                 self.enter(Section::Down)
             }
             ("+goose" | "+migrate", "statementbegin") => {

@@ -20,19 +20,38 @@ const DEEPEST: usize = 100;
 /// Words between two commas; only generated text has more.
 const LONGEST_ITEM: usize = 6000;
 
+/// The statement, or those of a `DO` block.
+pub(super) fn read_all(text: &str, piece: Piece, dialect: Dialect) -> Vec<Statement> {
+    let mut words = Lexer::within(text, piece.start, piece.end, dialect);
+    if words.find(|t| t.kind != TokenKind::Comment).is_some_and(|t| t.is(text, "DO")) {
+        let source = Source::new(text, piece.start, piece.end, dialect);
+        let inside = routine::block(&source, piece.section);
+        if !inside.is_empty() {
+            return inside;
+        }
+    }
+    vec![read(text, piece, dialect)]
+}
+
 pub(super) fn read(text: &str, piece: Piece, dialect: Dialect) -> Statement {
+    read_in_routine(text, piece, dialect, &[])
+}
+
+/// In a routine's body a name may be a variable: a value from outside, as a parameter of a statement is.
+pub(super) fn read_in_routine(text: &str, piece: Piece, dialect: Dialect, variables: &[String]) -> Statement {
     let span = crate::facts::Span::new(super::source::offset(piece.start), super::source::offset(piece.end));
-    let (kind, parsed) = kind(text, piece, dialect);
+    let (kind, parsed) = kind(text, piece, dialect, variables);
     Statement { span, section: piece.section, parsed, kind }
 }
 
-fn kind(text: &str, piece: Piece, dialect: Dialect) -> (StatementKind, bool) {
+fn kind(text: &str, piece: Piece, dialect: Dialect, variables: &[String]) -> (StatementKind, bool) {
     if piece.end - piece.start > LARGE && is_plain_data(text, piece, dialect) {
         let head = (piece.start + 4096).min(piece.end);
         let head = (head..piece.end).find(|i| text.is_char_boundary(*i)).unwrap_or(piece.end);
         return (extract::extract(&Source::new(text, piece.start, head, dialect)), false);
     }
     let mut source = Source::new(text, piece.start, piece.end, dialect);
+    source.fill_variables(variables);
     match shape(&source) {
         Shape::Routine => (routine::read(&source), true),
         Shape::Irrelevant => (extract::other(&source), true),
@@ -62,8 +81,10 @@ fn shape(source: &Source<'_>) -> Shape {
     let has = |w: &str| words.iter().any(|x| x == w);
     match words.first().map_or("", String::as_str) {
         "WITH" | "SELECT" | "UPDATE" | "DELETE" | "INSERT" | "REPLACE" | "MERGE" => Shape::Relevant,
+        "PERFORM" => Shape::Relevant,
         "CREATE" if has("TABLE") || has("INDEX") => Shape::Relevant,
         "CREATE" if has("TRIGGER") || has("FUNCTION") || has("PROCEDURE") => Shape::Routine,
+        "DROP" if has("INDEX") => Shape::Relevant,
         "ALTER" | "DROP" if has("TABLE") || has("TRIGGER") => Shape::Relevant,
         "RENAME" if has("TABLE") => Shape::Relevant,
         _ => Shape::Irrelevant,
@@ -117,6 +138,7 @@ fn joins(token: &Token, word: &str) -> bool {
 }
 
 fn parse(source: &mut Source<'_>) -> Option<StatementKind> {
+    perform_is_select(source);
     let found = dialects(source).find_map(|d| grammar(source, d));
     let found = match found {
         Some(found) => found,
@@ -124,6 +146,15 @@ fn parse(source: &mut Source<'_>) -> Option<StatementKind> {
         None => return None,
     };
     convert::statement(&Converter::new(source), &found)
+}
+
+/// `PERFORM x` of PL/pgSQL is a SELECT whose rows nobody wants.
+fn perform_is_select(source: &mut Source<'_>) {
+    let Some(first) = source.tokens.first().copied().filter(|t| t.is(source.text, "PERFORM")) else { return };
+    let at = first.start - source.base;
+    if let Some(word) = source.masked.get_mut(at..at + 7) {
+        word.copy_from_slice(b"SELECT ");
+    }
 }
 
 /// All dialects, or the first two where each attempt costs much.

@@ -109,7 +109,7 @@ fn tables_and_their_changes() {
     );
     let StatementKind::CreateTable(table) = found.kind else { panic!() };
     assert_eq!(table.primary_key, ["id"]);
-    assert_eq!(table.unique, [["n"]]);
+    assert_eq!(table.unique.iter().map(|key| &key.columns[..]).collect::<Vec<_>>(), [["n"]]);
     assert_eq!((table.columns[1].not_null, table.columns[1].default.as_deref()), (true, Some("0")));
     assert_eq!(table.columns[0].data_type, "bigint unsigned");
     let found = one(

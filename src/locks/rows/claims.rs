@@ -5,7 +5,7 @@ use super::purpose::picks_row;
 use super::{Purpose, RowWrite, row_writes};
 use crate::facts::sql::{Dialect, Expr, ExprKind, SourceKind, StatementKind, WriteVerb};
 use crate::facts::{FileId, Location};
-use crate::locks::statement::SessionLock;
+use crate::locks::statement::SessionAct;
 use crate::locks::tables::{contains, inner_selects, literal, selects};
 use crate::locks::{CountUse, Inventory, SqlSite, naming};
 
@@ -34,7 +34,7 @@ pub fn unguarded_row_claims(inventory: &Inventory) -> Vec<RowClaim<'_>> {
 
 /// Statements that try for a lock of the session whose answer nobody looks at.
 pub fn ignored_session_locks(inventory: &Inventory) -> Vec<&SqlSite> {
-    let tries = |site: &&SqlSite| site.session_lock == Some(SessionLock::Try);
+    let tries = |site: &&SqlSite| site.session_lock.is_some_and(|lock| lock.act == SessionAct::Try);
     inventory.statements.iter().filter(tries).filter(|site| site.reply_dropped && !site.is_test).collect()
 }
 

@@ -4,7 +4,7 @@ use super::{Protection, RowWrite};
 use crate::facts::sql::{TableName, WriteVerb};
 use crate::locks::guard::{self, Question, Verdict};
 use crate::locks::tables::{self, TableProfile, TokenColumn, TokenKind, contains};
-use crate::locks::{Inventory, naming};
+use crate::locks::{Inventory, fences, naming};
 
 pub(super) fn of<'a>(inventory: &Inventory, row: &RowWrite<'a>) -> Protection<'a> {
     let mut loose = None;
@@ -80,6 +80,8 @@ fn refused_elsewhere(row: &RowWrite<'_>) -> bool {
         || !scope.checked_tables.is_empty()
         || scope.advisory_lock
         || trigger_refuses(row)
+        // The migration that took the trigger away is the defect, not each statement that relied on it.
+        || row.table.is_some_and(|table| fences::was_refused(table, row.write))
 }
 
 fn trigger_refuses(row: &RowWrite<'_>) -> bool {

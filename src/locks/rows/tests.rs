@@ -45,6 +45,7 @@ pub(crate) fn inventory(schema: &str, sites: Vec<SqlSite>) -> Inventory {
         root: "migrations",
         order: Some(&order),
         snapshot: false,
+        is_context: false,
     };
     let schema = replay(text.statements.iter().map(step).collect());
     Inventory::new(sites, schema)

@@ -13,7 +13,7 @@ use crate::locks::statement::SqlSite;
 pub(super) fn columns(tables: &mut Tables, inventory: &Inventory, site: &SqlSite) {
     for nested in writes(&site.statement.kind) {
         let table = &nested.write.table;
-        let schema = inventory.schema.table(site.package, table);
+        let schema = inventory.schema.table(site.package, site.dialect, table);
         let known = schema.filter(|t| !t.columns.is_empty());
         let used = used_columns(nested.write);
         let Some(profile) = tables.profile_mut(site, table) else { continue };
@@ -155,7 +155,7 @@ pub(in crate::locks) fn has_column(
     table: &TableName,
     column: &str,
 ) -> Option<bool> {
-    let known = inventory.schema.table(site.package, table)?;
+    let known = inventory.schema.table(site.package, site.dialect, table)?;
     (!known.columns.is_empty()).then(|| known.column(column).is_some())
 }
 

@@ -1,14 +1,19 @@
 //! From traces to the inventory: keys with their evidence, sequences of operations, SQL statements,
 //! wall-clock flows and binaries. Nothing is judged here.
 
+mod applied;
 mod binaries;
 mod binds;
 mod clocks;
 mod evidence;
 mod keys;
+mod left_sessions;
 mod lifetimes;
 mod repetitions;
+mod routines;
+mod sea_migrations;
 mod sequences;
+mod session_locks;
 mod sql_files;
 mod statements;
 mod timelines;
@@ -17,6 +22,9 @@ pub(super) use binaries::binaries;
 pub(super) use clocks::clock_flows;
 pub(super) use evidence::weigh;
 pub(super) use keys::KeyTable;
+pub(super) use left_sessions::left_sessions;
+pub(super) use routines::routine_statements;
+pub(super) use sea_migrations::rust_migrations;
 pub(super) use sequences::sequences;
 pub use sql_files::SqlUnit;
 pub(super) use sql_files::{file_statements, schema};

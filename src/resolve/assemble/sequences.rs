@@ -335,7 +335,7 @@ fn naming_call(operation: &trace::Operation) -> Location {
 
 fn reply_use(operation: &trace::Operation) -> ReplyUse {
     let uses = operation.uses;
-    if uses.tested {
+    if uses.tested || (uses.compared && !uses.returned) {
         ReplyUse::Tested
     } else if uses.returned {
         ReplyUse::Returned

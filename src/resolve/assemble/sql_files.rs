@@ -1,8 +1,11 @@
 //! Statements that stand in `.sql` files: the schema's history, and the bodies of routines, which are
 //! runtime code although a migration brings them.
 
+use super::applied::applied;
+use super::routines::routine_sites;
+use super::sea_migrations::RustMigration;
 use crate::facts::migration::SqlFileRole;
-use crate::facts::sql::{Dialect, Section, SqlText, Statement, StatementKind};
+use crate::facts::sql::{Dialect, SqlText, Statement, StatementKind};
 use crate::facts::{FileId, TextMap};
 use crate::locks::schema::{Schema, SchemaStep, replay};
 use crate::locks::statement::StatementText;
@@ -13,6 +16,8 @@ pub struct SqlUnit<'a> {
     pub file: FileId,
     pub facts: &'a SqlText,
     pub dialect: Dialect,
+    /// The one database of the package, when its manifest shows it.
+    pub preferred: Option<Dialect>,
     pub role: SqlFileRole,
     pub package: Option<usize>,
     pub is_test: bool,
@@ -21,14 +26,16 @@ pub struct SqlUnit<'a> {
 }
 
 /// The tables that the migrations, and DDL in Rust text, lead to.
-pub fn schema(units: &[SqlUnit<'_>], embedded: &[SqlSite]) -> Schema {
+pub fn schema(units: &[SqlUnit<'_>], embedded: &[SqlSite], built: &[RustMigration]) -> Schema {
     let texts: Vec<StatementText> = units.iter().map(text).collect();
-    let up = |unit: &SqlUnit<'_>| !matches!(unit.role, SqlFileRole::Migration { section: Section::Down, .. });
-    let from_files = units.iter().zip(&texts).filter(|(unit, _)| up(unit)).flat_map(|(unit, at)| {
+    let applied = applied(units);
+    let files = units.iter().zip(&texts).zip(&applied).filter(|(_, applied)| **applied);
+    let from_files = files.flat_map(|((unit, at), _)| {
         let (root, order, snapshot) = match &unit.role {
             SqlFileRole::Migration { root, order, .. } => (root.as_str(), Some(order), false),
             SqlFileRole::Snapshot => ("", None, true),
-            SqlFileRole::Query | SqlFileRole::Unknown => ("", None, false),
+            SqlFileRole::Query | SqlFileRole::Unknown if unit.named => ("(named)", None, false),
+            SqlFileRole::Query | SqlFileRole::Unknown => ("(other)", None, false),
         };
         unit.facts.statements.iter().map(move |statement| SchemaStep {
             statement,
@@ -38,9 +45,10 @@ pub fn schema(units: &[SqlUnit<'_>], embedded: &[SqlSite]) -> Schema {
             root,
             order,
             snapshot,
+            is_context: root == "(other)",
         })
     });
-    let from_rust = embedded.iter().map(|site| SchemaStep {
+    let from_rust = embedded.iter().filter(|site| !site.is_test && !is_undo(site)).map(|site| SchemaStep {
         statement: &site.statement,
         at: &site.source,
         dialect: site.dialect,
@@ -48,8 +56,24 @@ pub fn schema(units: &[SqlUnit<'_>], embedded: &[SqlSite]) -> Schema {
         root: "(Rust)",
         order: None,
         snapshot: false,
+        is_context: false,
     });
-    replay(from_files.chain(from_rust).collect())
+    let from_builders = built.iter().map(|migration| SchemaStep {
+        statement: &migration.statement,
+        at: &migration.at,
+        dialect: migration.dialect,
+        package: migration.package,
+        root: "(Rust)",
+        order: None,
+        snapshot: false,
+        is_context: false,
+    });
+    replay(from_files.chain(from_rust).chain(from_builders).collect())
+}
+
+/// `fn down` of a migration that is written in Rust.
+fn is_undo(site: &SqlSite) -> bool {
+    site.function.as_deref().is_some_and(|name| name == "down" || name.ends_with("::down"))
 }
 
 /// The statements of files that rules look at.
@@ -66,12 +90,10 @@ fn unit_statements(unit: &SqlUnit<'_>) -> Vec<SqlSite> {
             SqlFileRole::Query | SqlFileRole::Unknown => unit.named.then_some(StatementOrigin::QueryFile),
         };
         sites.extend(origin.map(|origin| site(unit, statement.clone(), origin)));
-        let body = match &statement.kind {
-            StatementKind::CreateFunction(routine) => &routine.body,
-            StatementKind::CreateTrigger(trigger) => &trigger.body,
-            _ => continue,
-        };
-        sites.extend(body.iter().map(|inner| site(unit, inner.clone(), StatementOrigin::Routine)));
+        if matches!(statement.kind, StatementKind::CreateFunction(_) | StatementKind::CreateTrigger(_)) {
+            let creator = site(unit, statement.clone(), StatementOrigin::Routine);
+            sites.extend(routine_sites(&creator));
+        }
     }
     sites
 }
@@ -101,3 +123,6 @@ fn site(unit: &SqlUnit<'_>, statement: Statement, origin: StatementOrigin) -> Sq
         binds: Vec::new(),
     }
 }
+
+#[cfg(test)]
+mod tests;

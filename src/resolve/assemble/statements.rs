@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::facts::sql::{Dialect, SourceKind, Statement, StatementKind};
 use crate::facts::{FileId, Location, TextMap};
-use crate::locks::statement::{BoundValue, SessionLock};
+use crate::locks::statement::BoundValue;
 use crate::locks::{CountUse, Executor, Repetition, SqlSite, StatementOrigin, TransactionScope};
 use crate::sql;
 
@@ -15,6 +15,7 @@ use super::super::trace::{Action, Operation, SqlCall, Trace};
 use super::super::value::{Form, Piece, Value};
 use super::binds::bound;
 use super::repetitions::repetition;
+use super::session_locks::{imported_dialect, note_text, session_lock};
 
 /// The statements that each operation of each function's trace runs, by their positions among all.
 pub type StatementRuns = HashMap<(usize, usize), Vec<usize>>;
@@ -56,6 +57,9 @@ pub fn statements(
                 } else {
                     sites.entry(key).or_insert(site);
                 }
+            }
+            if !operation.via.is_empty() {
+                run.tell_executor(&text, &mut sites);
             }
         }
     }
@@ -187,7 +191,7 @@ impl Run<'_, '_> {
             let scope = sessions.entry(session.clone()).or_default();
             scope.open |= executor == Executor::Transaction || self.operation.context.in_transaction;
             let before = scope.clone();
-            note(scope, &statement.kind);
+            note_rows(scope, &statement.kind);
             let key = text.key(statement);
             if !self.is_test() {
                 scopes.note(key, &self.operation.via, &before);
@@ -197,6 +201,22 @@ impl Run<'_, '_> {
             }
         }
         sites
+    }
+
+    /// A function that takes any executor learns from its callers that it gets a pool.
+    fn tell_executor(&self, text: &ParsedText, sites: &mut BTreeMap<SiteKey, SqlSite>) {
+        let session = self.operation.session.as_deref().unwrap_or("");
+        if executor(&self.call.executor, session) != Executor::Pool || self.is_test() {
+            return;
+        }
+        for statement in &text.statements {
+            let unknown = sites
+                .get_mut(&text.key(statement))
+                .filter(|site| site.executor == Executor::Unknown && site.session_lock.is_some());
+            if let Some(site) = unknown {
+                site.executor = Executor::Pool;
+            }
+        }
     }
 
     fn package(&self) -> Option<usize> {
@@ -217,8 +237,8 @@ impl Run<'_, '_> {
     ) -> SqlSite {
         let program = self.evaluator.program;
         let text = &parsed.assembled;
-        let origin =
-            if self.call.file.is_some() { StatementOrigin::QueryFile } else { StatementOrigin::Embedded };
+        let span = statement.span;
+        let origin = self.origin();
         SqlSite {
             compared_reads: self.compared_reads(&statement.kind),
             statement,
@@ -229,7 +249,7 @@ impl Run<'_, '_> {
             complete: text.complete,
             count: count_use(self.operation, &self.call.method),
             reply_dropped: is_dropped(self.operation),
-            session_lock: session_lock(&text.value),
+            session_lock: session_lock(text.value.get(span.start as usize..span.end as usize).unwrap_or("")),
             executor,
             transaction,
             is_test: self.is_test(),
@@ -237,6 +257,20 @@ impl Run<'_, '_> {
             package: self.package(),
             repetitions: Vec::new(),
             binds: self.binds(),
+        }
+    }
+
+    fn origin(&self) -> StatementOrigin {
+        let migrates = |function: usize| {
+            let implements = self.evaluator.program.functions[function].function.implements.as_deref();
+            implements == Some("MigrationTrait")
+        };
+        if migrates(self.operation.function) || migrates(self.function) {
+            StatementOrigin::Migration
+        } else if self.call.file.is_some() {
+            StatementOrigin::QueryFile
+        } else {
+            StatementOrigin::Embedded
         }
     }
 
@@ -283,7 +317,11 @@ impl Run<'_, '_> {
         }
         let of_package =
             package.and_then(|package| self.packages.get(package)).and_then(|package| package.dialect);
-        of_package.or_else(|| sql::guess_dialect(&text.value)).unwrap_or(Dialect::Postgres)
+        let of_file = || {
+            let program = self.evaluator.program;
+            imported_dialect(&program.unit_of(self.operation.function).facts.uses)
+        };
+        of_package.or_else(|| sql::guess_dialect(&text.value)).or_else(of_file).unwrap_or(Dialect::Postgres)
     }
 }
 
@@ -295,17 +333,8 @@ fn is_select_of(action: &Action, table: &str) -> bool {
     })
 }
 
-/// What a text leaves behind in its session, whether or not it is understood.
-fn note_text(scope: &mut TransactionScope, text: &str) {
-    scope.advisory_lock |= matches!(session_lock(text), Some(SessionLock::Take | SessionLock::Try));
-    // SQLite has one writer at a time, and this makes the transaction that one from its start.
-    let starts = text.trim_start().to_ascii_lowercase();
-    scope.advisory_lock |=
-        ["begin immediate", "begin exclusive"].iter().any(|begin| starts.starts_with(begin));
-}
-
-/// What a statement leaves behind in its session.
-fn note(scope: &mut TransactionScope, statement: &StatementKind) {
+/// What a statement leaves behind in its session: rows that it has locked.
+pub(super) fn note_rows(scope: &mut TransactionScope, statement: &StatementKind) {
     if let StatementKind::Select(select) = statement
         && select.locks_rows
     {
@@ -314,18 +343,6 @@ fn note(scope: &mut TransactionScope, statement: &StatementKind) {
             _ => None,
         });
         scope.locked_tables.extend(tables);
-    }
-}
-
-fn session_lock(text: &str) -> Option<SessionLock> {
-    let lower = text.to_ascii_lowercase();
-    let has = |part: &str| lower.contains(part);
-    if has("advisory_unlock") || has("release_lock(") {
-        Some(SessionLock::Release)
-    } else if has("pg_try_advisory") || has("get_lock(") {
-        Some(SessionLock::Try)
-    } else {
-        has("pg_advisory_").then_some(SessionLock::Take)
     }
 }
 
@@ -339,15 +356,15 @@ fn written_at(text: &Value) -> Option<(FileId, u32)> {
 }
 
 /// A text put together, and where its parts were written.
-struct Assembled {
-    value: String,
+pub(super) struct Assembled {
+    pub(super) value: String,
     file: FileId,
     map: TextMap,
     complete: bool,
 }
 
 /// `None` when the text has no place in a file.
-fn assembled(text: &Value) -> Option<Assembled> {
+pub(super) fn assembled(text: &Value) -> Option<Assembled> {
     let Form::Text(pieces) = &text.form else { return None };
     let first = pieces.iter().find_map(|piece| match piece {
         Piece::Text { written: Some(written), .. } => Some(written.clone()),
@@ -436,6 +453,10 @@ fn executor(value: &Value, session: &str) -> Executor {
         .collect();
     let name = session.to_ascii_lowercase();
     let has = |part: &str| type_names.iter().any(|ty| ty.contains(part));
+    // sea-orm's DatabaseConnection is a pool.
+    if has("databaseconnection") || has("dbconn") && !has("transaction") {
+        return Executor::Pool;
+    }
     if has("transaction") || matches!(name.as_str(), "tx" | "txn" | "trx" | "transaction") {
         Executor::Transaction
     } else if has("poolconnection") || (has("conn") && !has("pool")) {
@@ -451,7 +472,7 @@ fn executor(value: &Value, session: &str) -> Executor {
 
 fn is_dropped(operation: &Operation) -> bool {
     let uses = operation.uses;
-    !(uses.tested || uses.passed || uses.returned || uses.count_read)
+    !(uses.tested || uses.compared || uses.passed || uses.returned || uses.count_read)
 }
 
 /// Methods that fail when no row comes back.
@@ -476,7 +497,7 @@ fn count_use(operation: &Operation, method: &str) -> CountUse {
     if COUNTLESS.contains(&method) && !uses.count_read {
         return CountUse::Ignored;
     }
-    if uses.tested || uses.passed {
+    if uses.tested || uses.compared || uses.passed {
         CountUse::Checked
     } else if uses.returned {
         CountUse::Returned

@@ -1,6 +1,6 @@
 //! Timelines: the steps of each function that both works with a lock and does something else, in order.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use crate::locks::Sequence;
@@ -8,6 +8,7 @@ use crate::locks::timeline::{Exit, Path, Step, StepKind, Timeline};
 
 use super::super::evaluate::Evaluator;
 use super::super::trace::{self, Action, GuardList, Operation, Trace};
+use super::super::value::Value;
 use super::statements::StatementRuns;
 
 /// One timeline for each function with two steps or more.
@@ -56,11 +57,15 @@ impl Assembly<'_> {
                 continue;
             }
             let path = self.path(&operation.guards);
+            let made_of: Vec<usize> =
+                written(operation).filter_map(|reply| starts.get(reply).copied()).collect();
             steps.extend(kinds.into_iter().map(|kind| Step {
                 kind,
                 place: operation.via.first().copied().unwrap_or(operation.location),
                 path: path.clone(),
                 is_apart: operation.context.spawned || operation.context.in_drop,
+                in_loop: operation.context.innermost,
+                made_of: made_of.clone(),
             }));
         }
         starts.push(steps.len());
@@ -85,13 +90,15 @@ impl Assembly<'_> {
     }
 
     fn exit(&mut self, exit: &trace::Exit, starts: &[usize]) -> Exit {
-        let guarding = exit.guards.iter().take(1).flat_map(|(condition, _)| condition.flows.replies.iter());
-        let decided_by = exit.replies.iter().chain(guarding).filter_map(|reply| starts.get(*reply).copied());
+        let guarding = exit.guards.iter().take(1).flat_map(|guard| doubtful(guard));
+        let decided_by =
+            exit.replies.iter().copied().chain(guarding).filter_map(|reply| starts.get(reply).copied());
         Exit {
             location: exit.location,
             position: starts.get(exit.position).copied().unwrap_or(usize::MAX),
             decided_by: decided_by.collect(),
             path: self.path(&exit.guards),
+            in_loop: exit.in_loop,
         }
     }
 
@@ -106,4 +113,24 @@ impl Assembly<'_> {
         path.reverse();
         Path(path)
     }
+}
+
+/// The replies in a condition that are not known to say yes where it holds.
+fn doubtful((condition, holds): &(Value, bool)) -> Vec<usize> {
+    let mut sure = BTreeSet::new();
+    condition.known_answers(*holds, &mut |value, positive| {
+        if positive {
+            sure.extend(value.flows.replies.iter().copied());
+        }
+    });
+    condition.flows.replies.difference(&sure).copied().collect()
+}
+
+/// The replies in what an operation writes.
+fn written(operation: &Operation) -> impl Iterator<Item = usize> {
+    let binds = match &operation.action {
+        Action::Sql(call) => &call.binds[..],
+        _ => &[],
+    };
+    binds.iter().chain(&operation.value).flat_map(|value| value.flows.replies.iter().copied())
 }

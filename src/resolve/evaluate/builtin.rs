@@ -95,7 +95,7 @@ impl Frame<'_, '_> {
         args: &[Value],
     ) -> Option<Value> {
         if let Some(positive) = question(method) {
-            self.mark_tested(receiver);
+            self.mark_compared(receiver);
             let value = receiver.clone();
             return Some(Value::condition(Condition::Holds { value, positive }));
         }
@@ -114,13 +114,13 @@ impl Frame<'_, '_> {
                 Some(more.iter().fold(receiver.clone(), |value, arg| value.with_flows(&arg.flows)))
             }
             "eq" | "ne" if args.len() == 1 => {
-                self.mark_tested(receiver);
-                self.mark_tested(&args[0]);
+                self.mark_compared(receiver);
+                self.mark_compared(&args[0]);
                 let (left, right) = (receiver.clone(), args[0].clone());
                 Some(Value::condition(Condition::Equal { equal: method == "eq", left, right }))
             }
             "starts_with" | "ends_with" | "contains" | "eq_ignore_ascii_case" if args.len() == 1 => {
-                self.mark_tested(receiver);
+                self.mark_compared(receiver);
                 let (left, right) = (receiver.clone(), args[0].clone());
                 Some(Value::condition(Condition::Equal { equal: true, left, right }))
             }
@@ -168,7 +168,7 @@ impl Frame<'_, '_> {
         });
         match method {
             "is_some_and" | "is_ok_and" | "is_none_or" | "is_err_and" | "any" | "all" => {
-                self.mark_tested(receiver);
+                self.mark_compared(receiver);
                 let inner = self.applied(closure?, receiver);
                 Some(inner)
             }

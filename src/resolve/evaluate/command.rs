@@ -76,6 +76,11 @@ impl Frame<'_, '_> {
                 next.args.extend(flattened(args));
                 Value::new(Form::Command(Rc::new(next)))
             }
+            // Of these, only the error comes back.
+            "exec" | "exec_async" => {
+                self.send_command(whole, command);
+                Value::unknown()
+            }
             _ if SENDING.contains(&method) => self.send_command(whole, command),
             _ => Value::new(Form::Command(Rc::new(command.clone()))),
         }

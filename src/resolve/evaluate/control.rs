@@ -268,7 +268,7 @@ impl Frame<'_, '_> {
             }
             "matches" => {
                 let value = call.args.first().map(|arg| self.expr(arg)).unwrap_or_default();
-                self.mark(&value, |uses| uses.tested = true);
+                self.mark(&value, |uses| uses.compared = true);
                 return Some(self.matched(value, call.args.get(1)));
             }
             _ => return None,

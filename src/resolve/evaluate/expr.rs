@@ -107,11 +107,12 @@ impl Frame<'_, '_> {
                 if let Some(value) = value {
                     self.expr(value);
                 }
-                self.signal(SignalKind::Break, []);
+                self.leave_round(expr.span, true);
                 self.diverged = true;
                 Value::unknown()
             }
             ExprKind::Continue => {
+                self.leave_round(expr.span, false);
                 self.diverged = true;
                 Value::unknown()
             }
@@ -237,16 +238,16 @@ impl Frame<'_, '_> {
         let (left, right) = (self.expr(left), self.expr(right));
         match operator {
             BinaryOperator::Equal | BinaryOperator::NotEqual => {
-                self.mark_tested(&left);
-                self.mark_tested(&right);
+                self.mark_compared(&left);
+                self.mark_compared(&right);
                 Value::condition(Condition::Equal { equal: operator == BinaryOperator::Equal, left, right })
             }
             BinaryOperator::Less
             | BinaryOperator::LessOrEqual
             | BinaryOperator::Greater
             | BinaryOperator::GreaterOrEqual => {
-                self.mark_tested(&left);
-                self.mark_tested(&right);
+                self.mark_compared(&left);
+                self.mark_compared(&right);
                 self.note_clock_comparison(span, &left, &right);
                 self.order(operator, left, right)
             }

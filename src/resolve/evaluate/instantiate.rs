@@ -137,6 +137,8 @@ impl Frame<'_, '_> {
             via.extend(operation.via.iter().take(MAX_VIA).copied());
             let guards = arguments.guards(&operation.guards, &self.guards);
             let mut uses = operation.uses;
+            // What the callee only compared for its own answer, the caller may look at or not.
+            uses.compared &= !uses.returned;
             uses.returned = false;
             let key = arguments.value(&operation.key, 0);
             let named_here = super::store::is_named(&key).then_some(operation.via.len() + 1);

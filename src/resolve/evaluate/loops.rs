@@ -220,6 +220,23 @@ impl Frame<'_, '_> {
                 guards: self.guards.clone(),
                 replies: replies.clone(),
                 position: self.trace.operations.len(),
+                in_loop: None,
+            });
+        }
+    }
+
+    /// `break` and `continue`.
+    pub(super) fn leave_round(&mut self, span: Span, ends_loop: bool) {
+        if ends_loop {
+            self.signal(SignalKind::Break, []);
+        }
+        if self.trace.exits.len() < MAX_EXITS && self.context.innermost.is_some() {
+            self.trace.exits.push(Exit {
+                location: self.location(span),
+                guards: self.guards.clone(),
+                replies: BTreeSet::new(),
+                position: self.trace.operations.len(),
+                in_loop: self.context.innermost,
             });
         }
     }
@@ -307,11 +324,7 @@ impl Frame<'_, '_> {
             })
             .collect();
         for (operation, repetition) in self.trace.operations.iter_mut().zip(judged) {
-            operation.context.innermost = None;
-            operation.context.arm = None;
-            if repetition.is_some() {
-                operation.repetition = repetition;
-            }
+            operation.repetition = repetition.or(operation.repetition.take());
         }
     }
 
@@ -415,7 +428,7 @@ impl<'f> Round<'f, '_, '_> {
         }
         let thrown_away =
             self.inside().any(|s| s.kind == SignalKind::Drop && s.decided_by.contains(&self.index));
-        if !(uses.tested || uses.returned) || thrown_away {
+        if !(uses.tested || uses.compared || uses.returned) || thrown_away {
             return OnFailure::GoesOn;
         }
         let acts = |signal: &Signal| matches!(signal.kind, SignalKind::Act { .. });

@@ -262,7 +262,7 @@ impl<'e, 'a> Frame<'e, 'a> {
         }
         let mut uses = Uses::default();
         change(&mut uses);
-        if uses.tested || uses.passed {
+        if uses.tested || uses.compared || uses.passed {
             for &param in &value.flows.params {
                 if let Some(tested) = self.trace.tested_params.get_mut(param) {
                     *tested = true;
@@ -278,6 +278,15 @@ impl<'e, 'a> Frame<'e, 'a> {
             return;
         }
         self.mark(value, |uses| uses.tested = true);
+    }
+
+    /// Notes that `value` is compared, for an answer that may go anywhere.
+    fn mark_compared(&mut self, value: &Value) {
+        if let Form::Reply(operation, super::value::Layer::Result) = value.form {
+            self.trace.mark(operation, |uses| uses.error_tested = true);
+            return;
+        }
+        self.mark(value, |uses| uses.compared = true);
     }
 
     fn clock_use(&mut self, span: Span, kind: ClockUseKind) {

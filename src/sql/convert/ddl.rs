@@ -4,7 +4,9 @@ use sqlparser::ast::{self, AlterTableOperation as A, ColumnOption, TableConstrai
 
 use super::Converter;
 use crate::facts::Span;
-use crate::facts::sql::{AlterTable, ColumnDefinition, CreateTable, StatementKind, TableChange};
+use crate::facts::sql::{
+    AlterTable, ColumnDefinition, CreateTable, StatementKind, TableChange, UniqueColumns,
+};
 
 impl Converter<'_> {
     pub(super) fn create_table(&self, table: &ast::CreateTable) -> CreateTable {
@@ -14,14 +16,17 @@ impl Converter<'_> {
             primary_key: Vec::new(),
             unique: Vec::new(),
             if_not_exists: table.if_not_exists,
+            copies: copied(table).map(|name| self.source.table(name)),
+            from_query: table.query.is_some(),
         };
+        let mut not_null = self.named_not_null();
         for column in &table.columns {
             let definition = self.column_definition(column);
             let name = definition.name.clone();
             for option in &column.options {
                 match option.option {
                     ColumnOption::PrimaryKey(_) => found.primary_key.push(name.clone()),
-                    ColumnOption::Unique(_) => found.unique.push(vec![name.clone()]),
+                    ColumnOption::Unique(_) => found.unique.push(unnamed(name.clone())),
                     _ => {}
                 }
             }
@@ -30,9 +35,13 @@ impl Converter<'_> {
         for constraint in &table.constraints {
             match constraint {
                 TableConstraint::PrimaryKey(key) => found.primary_key = self.index_columns(&key.columns),
-                TableConstraint::Unique(key) => found.unique.push(self.index_columns(&key.columns)),
+                TableConstraint::Unique(key) => found.unique.push(self.unique_columns(key)),
+                TableConstraint::Check(check) => self.checked_columns(&check.expr, &mut not_null),
                 _ => {}
             }
+        }
+        for column in &mut found.columns {
+            column.not_null |= not_null.iter().any(|name| name.eq_ignore_ascii_case(&column.name));
         }
         found
     }
@@ -49,14 +58,22 @@ impl Converter<'_> {
         options: &[&ColumnOption],
     ) -> ColumnDefinition {
         let data_type = ty.to_string().to_lowercase();
-        let mut not_null = data_type.contains("serial");
+        let mut counts_up = data_type.contains("serial");
+        let mut not_null = counts_up;
         let mut default = None;
         for option in options {
             match option {
-                ColumnOption::NotNull | ColumnOption::PrimaryKey(_) | ColumnOption::Identity(_) => {
-                    not_null = true
+                ColumnOption::NotNull | ColumnOption::PrimaryKey(_) => not_null = true,
+                ColumnOption::Identity(_) | ColumnOption::Generated { generation_expr: None, .. } => {
+                    not_null = true;
+                    counts_up = true;
                 }
                 ColumnOption::Generated { .. } => not_null = true,
+                ColumnOption::Check(check) => not_null |= refuses_null(&check.expr).is_some(),
+                ColumnOption::DialectSpecific(tokens) => {
+                    let word = tokens.first().map(ToString::to_string).unwrap_or_default();
+                    counts_up |= ["AUTO_INCREMENT", "AUTOINCREMENT"].contains(&word.to_uppercase().as_str());
+                }
                 ColumnOption::Default(value) => default = Some(self.text_of(value)),
                 _ => {}
             }
@@ -66,6 +83,7 @@ impl Converter<'_> {
             data_type,
             not_null,
             default,
+            counts_up,
             span: self.source.span(name.span),
         }
     }
@@ -76,6 +94,11 @@ impl Converter<'_> {
             ast::Expr::Value(v) => self.source.slice(self.source.span(v.span)).to_owned(),
             other => other.to_string(),
         }
+    }
+
+    fn unique_columns(&self, key: &ast::UniqueConstraint) -> UniqueColumns {
+        let name = key.name.as_ref().or(key.index_name.as_ref()).map(|name| self.source.name(name));
+        UniqueColumns { name, columns: self.index_columns(&key.columns) }
     }
 
     fn index_columns(&self, columns: &[ast::IndexColumn]) -> Vec<String> {
@@ -95,6 +118,7 @@ impl Converter<'_> {
             columns.push("(where)".to_owned());
         }
         StatementKind::CreateIndex {
+            name: index.name.as_ref().map(|name| self.source.table(name).name),
             table: self.source.table(&index.table_name),
             columns,
             unique: index.unique,
@@ -113,6 +137,8 @@ impl Converter<'_> {
         for operation in &alter.operations {
             self.change(operation, &mut changes);
         }
+        let named = self.named_not_null().into_iter();
+        changes.extend(named.map(|column| TableChange::SetNotNull { column }));
         AlterTable { table: self.source.table(&alter.name), changes }
     }
 
@@ -128,7 +154,7 @@ impl Converter<'_> {
                             changes.push(TableChange::AddPrimaryKey { columns: vec![column.name.clone()] });
                         }
                         ColumnOption::Unique(_) => {
-                            changes.push(TableChange::AddUnique { columns: vec![column.name.clone()] });
+                            changes.push(TableChange::AddUnique(unnamed(column.name.clone())));
                         }
                         _ => {}
                     }
@@ -164,10 +190,47 @@ impl Converter<'_> {
                 changes.push(TableChange::AddPrimaryKey { columns: self.index_columns(&key.columns) });
             }
             A::AddConstraint { constraint: TableConstraint::Unique(key), .. } => {
-                changes.push(TableChange::AddUnique { columns: self.index_columns(&key.columns) });
+                changes.push(TableChange::AddUnique(self.unique_columns(key)));
+            }
+            A::DropConstraint { name: key, .. } | A::DropIndex { name: key } => {
+                changes.push(TableChange::DropKey { name: name(key) });
+            }
+            A::DropPrimaryKey { .. } => changes.push(TableChange::DropPrimaryKey),
+            A::AddConstraint { constraint: TableConstraint::Check(check), .. } => {
+                let mut columns = Vec::new();
+                self.checked_columns(&check.expr, &mut columns);
+                changes.extend(columns.into_iter().map(|column| TableChange::SetNotNull { column }));
+            }
+            A::DisableTrigger { name } => changes.push(self.switch(name, false)),
+            A::EnableTrigger { name }
+            | A::EnableAlwaysTrigger { name }
+            | A::EnableReplicaTrigger { name } => {
+                changes.push(self.switch(name, true));
             }
             _ => changes.push(TableChange::Other),
         }
+    }
+
+    /// `ALL` and `USER` speak of every trigger of the table.
+    fn switch(&self, name: &ast::Ident, enabled: bool) -> TableChange {
+        let every = ["ALL", "USER"].iter().any(|word| name.value.eq_ignore_ascii_case(word));
+        let span = self.source.span(name.span);
+        TableChange::SwitchTrigger { name: (!every).then(|| self.source.name(name)), enabled, span }
+    }
+
+    /// The columns for which a check refuses NULL.
+    fn checked_columns(&self, check: &ast::Expr, found: &mut Vec<String>) {
+        found.extend(refuses_null(check).map(|column| self.source.name(column)));
+    }
+
+    /// Columns of `CONSTRAINT x NOT NULL c`, which the grammar does not know and a repair has blanked.
+    fn named_not_null(&self) -> Vec<String> {
+        let text = self.source.text;
+        let tokens = &self.source.tokens;
+        let named = tokens
+            .windows(5)
+            .filter(|w| w[0].is(text, "CONSTRAINT") && w[2].is(text, "NOT") && w[3].is(text, "NULL"));
+        named.map(|w| w[4].text(text).trim_matches(['"', '`']).to_owned()).collect()
     }
 
     fn column_change(&self, column: &ast::Ident, op: &ast::AlterColumnOperation) -> TableChange {
@@ -175,7 +238,7 @@ impl Converter<'_> {
         let name = self.source.name(column);
         match op {
             O::SetNotNull => TableChange::SetNotNull { column: name },
-            O::DropNotNull => TableChange::DropNotNull { column: name },
+            O::DropNotNull => TableChange::DropNotNull { column: name, span: self.source.span(column.span) },
             O::SetDefault { value } => TableChange::SetDefault { column: name, default: self.text_of(value) },
             O::DropDefault => TableChange::DropDefault { column: name },
             O::SetDataType { data_type, .. } => self.set_type(name, data_type, self.source.span(column.span)),
@@ -202,11 +265,47 @@ impl Converter<'_> {
         changes.push(if definition.not_null {
             TableChange::SetNotNull { column: name.clone() }
         } else {
-            TableChange::DropNotNull { column: name.clone() }
+            TableChange::DropNotNull { column: name.clone(), span: definition.span }
         });
         changes.push(match definition.default {
             Some(default) => TableChange::SetDefault { column: name, default },
             None => TableChange::DropDefault { column: name },
         });
+    }
+}
+
+fn copied(table: &ast::CreateTable) -> Option<&ast::ObjectName> {
+    use ast::CreateTableLikeKind as K;
+    let like = table.like.as_ref().map(|like| match like {
+        K::Parenthesized(like) | K::Plain(like) => &like.name,
+    });
+    let inherited = || table.inherits.as_ref().and_then(|parents| parents.first());
+    table.partition_of.as_ref().or(like).or_else(inherited).or(table.clone.as_ref())
+}
+
+fn unnamed(column: String) -> UniqueColumns {
+    UniqueColumns { name: None, columns: vec![column] }
+}
+
+/// The column of `c IS NOT NULL`, alone or as a part that must hold.
+fn refuses_null(check: &ast::Expr) -> Option<&ast::Ident> {
+    let mut check = check;
+    loop {
+        match check {
+            ast::Expr::Nested(inner) => check = inner,
+            ast::Expr::IsNotNull(inner) => match &**inner {
+                ast::Expr::Identifier(column) => return Some(column),
+                _ => return None,
+            },
+            ast::Expr::BinaryOp { left, op: ast::BinaryOperator::And, right } => {
+                if let ast::Expr::IsNotNull(inner) = &**right
+                    && let ast::Expr::Identifier(column) = &**inner
+                {
+                    return Some(column);
+                }
+                check = left;
+            }
+            _ => return None,
+        }
     }
 }

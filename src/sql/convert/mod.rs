@@ -49,6 +49,10 @@ pub(super) fn statement(to: &Converter<'_>, statement: &ast::Statement) -> Optio
         S::Drop { object_type: ast::ObjectType::Table, names, .. } => {
             Some(StatementKind::DropTable { tables: names.iter().map(|n| to.source.table(n)).collect() })
         }
+        S::Drop { object_type: ast::ObjectType::Index, names, table, .. } => Some(StatementKind::DropIndex {
+            names: names.iter().map(|n| to.source.table(n).name).collect(),
+            table: table.as_ref().map(|n| to.source.table(n)),
+        }),
         S::DropTrigger(drop) => Some(StatementKind::DropTrigger {
             name: to.source.table(&drop.trigger_name).name,
             table: drop.table_name.as_ref().map(|n| to.source.table(n)),
