@@ -67,6 +67,8 @@ pub struct Operation {
     pub error_is_yes: bool,
     /// The key holds a value that is different for each acquisition.
     pub token_in_key: bool,
+    /// Its library's keys are locks.
+    pub is_lock: bool,
     pub is_test: bool,
 }
 

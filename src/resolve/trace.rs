@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use crate::facts::Location;
 
+use super::models::Refusal;
 use super::value::{Expiry, OperationIndex, Value, WriteCondition};
 
 /// How many operations of a callee are carried into its callers. Bounds the work on long call chains.
@@ -45,6 +46,10 @@ pub struct Operation {
     pub named_at: Option<usize>,
     /// A caller decided that the key gets no expiry.
     pub expiry_from_caller: bool,
+    /// Its library's keys are locks.
+    pub is_lock: bool,
+    /// How the caller hears that a condition did not hold.
+    pub refusal: Refusal,
 }
 
 /// The conditions that hold where an operation runs, innermost first.

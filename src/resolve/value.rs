@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::alternatives::common_statement;
+use super::models::Command;
 use crate::facts::rust::{Expr, Param, Type};
 use crate::facts::{FileId, Location, TextMap};
 
@@ -74,6 +75,9 @@ pub enum Form {
     SetOptions(SetOptions),
     Script(Rc<ScriptBuilder>),
     Query(Rc<QueryBuilder>),
+    /// A conditional transaction under construction, and what it is made of.
+    Transaction(Rc<TransactionBuilder>),
+    TransactionPart(Rc<TransactionPart>),
     /// The reply of an operation, and how far it has been unpacked.
     Reply(OperationIndex, Layer),
     /// The name of a function of the workspace, as a value.
@@ -171,6 +175,8 @@ pub enum WriteCondition {
     IfPresent,
     /// Only while the stored value equals a given one.
     IfEqual,
+    /// Only while nobody has written it since it was read.
+    IfUnchanged,
 }
 
 /// The lifetime that an operation gives a key.
@@ -211,6 +217,19 @@ pub struct QueryBuilder {
     pub location: Option<Location>,
     /// The text is read from this file, named relative to the package (`query_file!`).
     pub file: Option<Rc<str>>,
+}
+
+/// What is done in one step when all conditions hold.
+#[derive(Debug, Clone, Default)]
+pub struct TransactionBuilder {
+    pub conditions: Vec<Value>,
+    pub steps: Vec<Value>,
+}
+
+#[derive(Debug)]
+pub enum TransactionPart {
+    Condition { key: Value, condition: WriteCondition },
+    Step { command: Rc<Command>, args: Vec<Value> },
 }
 
 /// How far the reply of an operation has been unpacked.
@@ -320,7 +339,12 @@ impl Value {
     pub fn is_builder(&self) -> bool {
         matches!(
             self.form,
-            Form::Command(_) | Form::Pipeline(_) | Form::SetOptions(_) | Form::Script(_) | Form::Query(_)
+            Form::Command(_)
+                | Form::Pipeline(_)
+                | Form::SetOptions(_)
+                | Form::Script(_)
+                | Form::Query(_)
+                | Form::Transaction(_)
         )
     }
 

@@ -9,6 +9,7 @@ use crate::locks::operation::Context;
 use crate::locks::{Action, Operation, OwnerCheck, OwnerValue, ReplyUse, Sequence, Ttl};
 
 use super::super::evaluate::Evaluator;
+use super::super::models::Refusal;
 use super::super::trace::{self, ScriptCall, Trace};
 use super::super::value::{Expiry, Form, Piece, Symbol, Value, WriteCondition};
 use super::keys::{KeyTable, is_of_process, is_random};
@@ -88,6 +89,9 @@ impl Assembly<'_, '_> {
             trace::Action::Set { condition: WriteCondition::IfAbsent, expiry, .. } => {
                 Action::Acquire { ttl: ttl(expiry), owner: owner() }
             }
+            // Optimistic writes are as common on data as on locks, and never a defect of a lock.
+            trace::Action::Set { condition: WriteCondition::IfUnchanged, .. }
+            | trace::Action::Delete { condition: WriteCondition::IfUnchanged } => return None,
             trace::Action::Set { condition: WriteCondition::IfEqual, expiry, .. } => {
                 Action::Expire { compared: true, ttl: ttl(expiry) }
             }
@@ -171,6 +175,7 @@ impl Assembly<'_, '_> {
             spawned_at: operation.context.spawned_at,
             error_is_yes: operation.uses.error_is_yes,
             token_in_key: known.token_in_key,
+            is_lock: operation.is_lock,
             is_test: program.is_test(operation.function) || program.is_test(self.function),
         })
     }
@@ -213,11 +218,13 @@ impl Assembly<'_, '_> {
     fn known_acquire(&self, condition: &Value, holds: bool, acquired: &mut Option<usize>) {
         condition.known_answers(holds, &mut |value, positive| {
             for reply in &value.flows.replies {
-                let is_acquire = matches!(
-                    self.trace.operations[*reply].action,
-                    trace::Action::Set { condition: WriteCondition::IfAbsent, .. }
-                );
-                if positive && is_acquire && acquired.is_none() {
+                let trace::Action::Set { condition: WriteCondition::IfAbsent, returns_old, .. } =
+                    self.trace.operations[*reply].action
+                else {
+                    continue;
+                };
+                // `SET … NX GET` answers with the value of the other holder: a value means no.
+                if positive != returns_old && acquired.is_none() {
                     *acquired = self.positions.get(reply).copied();
                 }
             }
@@ -296,7 +303,8 @@ fn naming_call(operation: &trace::Operation) -> Location {
 
 fn reply_use(operation: &trace::Operation) -> ReplyUse {
     let uses = operation.uses;
-    if uses.tested {
+    let heard = uses.error_tested && operation.refusal == Refusal::Error;
+    if uses.tested || heard {
         ReplyUse::Tested
     } else if uses.returned {
         ReplyUse::Returned

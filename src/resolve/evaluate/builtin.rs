@@ -149,6 +149,9 @@ impl Frame<'_, '_> {
         }
         Some(match &receiver.form {
             Form::Reply(operation, Layer::Result) => {
+                if matches!(method, "unwrap" | "expect") {
+                    self.heard_refusal(*operation, receiver);
+                }
                 Value { form: Form::Reply(*operation, Layer::Success), ..receiver.clone() }
             }
             Form::Variant("Ok" | "Some", Some(inner)) if method != "ok" => (**inner).clone(),

@@ -371,7 +371,9 @@ impl Frame<'_, '_> {
     pub(super) fn tried(&mut self, value: Value) -> Value {
         match &value.form {
             Form::Reply(operation, Layer::Result) => {
-                Value { form: Form::Reply(*operation, Layer::Success), ..value.clone() }
+                let operation = *operation;
+                self.heard_refusal(operation, &value);
+                Value { form: Form::Reply(operation, Layer::Success), ..value }
             }
             Form::Condition(_) => {
                 self.mark_tested(&value);

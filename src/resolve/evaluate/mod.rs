@@ -15,6 +15,7 @@ mod handed_on;
 mod instantiate;
 mod query;
 mod store;
+mod transaction;
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -22,7 +23,7 @@ use std::rc::Rc;
 use crate::facts::rust::{Function, Type, TypeForm};
 use crate::facts::{FileId, Location, Span};
 
-use super::models::Models;
+use super::models::{Models, Refusal};
 use super::program::Program;
 use super::trace::{ClockUse, ClockUseKind, Context, GuardList, Trace, Uses};
 use super::value::{Form, Piece, Symbol, Value};
@@ -38,7 +39,7 @@ pub trait Texts {
 
 pub struct Evaluator<'a> {
     pub program: &'a Program<'a>,
-    models: &'a Models,
+    pub models: &'a Models,
     texts: &'a dyn Texts,
     /// The folders of the packages, by number, with a `/` at the end (or empty).
     package_roots: &'a [String],
@@ -53,10 +54,15 @@ pub struct Evaluator<'a> {
 }
 
 impl<'a> Evaluator<'a> {
-    pub fn new(program: &'a Program<'a>, texts: &'a dyn Texts, package_roots: &'a [String]) -> Self {
+    pub fn new(
+        program: &'a Program<'a>,
+        models: &'a Models,
+        texts: &'a dyn Texts,
+        package_roots: &'a [String],
+    ) -> Self {
         Self {
             program,
-            models: Models::built_in(),
+            models,
             texts,
             package_roots,
             traces: HashMap::new(),
@@ -259,6 +265,15 @@ impl<'e, 'a> Frame<'e, 'a> {
         self.mark(value, |uses| uses.tested = true);
     }
 
+    /// Leaving on an error is leaving without the lock, where a refusal is an error.
+    fn heard_refusal(&mut self, operation: super::value::OperationIndex, reply: &Value) {
+        let is_error = |operation: &super::trace::Operation| operation.refusal == Refusal::Error;
+        if self.trace.operations.get(operation).is_some_and(is_error) {
+            self.trace.mark(operation, |uses| uses.error_tested = true);
+            self.assume(reply, true);
+        }
+    }
+
     fn clock_use(&mut self, span: Span, kind: ClockUseKind) {
         let (location, function) = (self.location(span), self.function);
         self.trace.clock_uses.push(ClockUse { location, function, kind });
@@ -271,9 +286,8 @@ impl<'e, 'a> Frame<'e, 'a> {
         Value::new(Form::Text(Rc::new([piece])))
     }
 
-    /// Whether this file can use a client library by its common method names.
-    fn imports_client(&self) -> bool {
-        let facts = self.eval.program.units[self.unit].facts;
-        facts.uses.iter().any(|import| self.eval.models.is_client_path(&import.path))
+    /// The client libraries whose common method names this file can use.
+    fn imported_libraries(&self) -> super::models::Libraries {
+        self.eval.models.imported(self.eval.program.units[self.unit].facts)
     }
 }
