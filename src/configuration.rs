@@ -112,7 +112,8 @@ mod tests {
         let told = error(text);
         assert!(told.starts_with("leaselint.toml:4:"), "{told}");
         assert!(told.ends_with("did you mean `method`?"), "{told}");
-        let told = error("[[client]]\nname = \"s\"\n[[client.method]]\nnames = [\"put\"]\naction = \"sett\"\n");
+        let told =
+            error("[[client]]\nname = \"s\"\n[[client.method]]\nnames = [\"put\"]\naction = \"sett\"\n");
         assert!(told.starts_with("leaselint.toml:5:"), "{told}");
         assert!(told.contains("`sett`") && told.ends_with("did you mean `set`?"), "{told}");
     }

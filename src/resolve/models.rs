@@ -6,9 +6,7 @@ mod file;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock};
 
-pub use file::{
-    ActionName, ClientModel, Command, Compared, Query, Refusal, Signals, Statement, Unit,
-};
+pub use file::{ActionName, ClientModel, Command, Compared, Query, Refusal, Signals, Statement, Unit};
 
 use super::value::WriteCondition;
 use crate::facts::rust::{RustFile, Type};
@@ -100,7 +98,8 @@ impl Models {
 
     fn add(&mut self, file: ClientModel) {
         let client = self.libraries.len();
-        let connections = file.connections.iter().map(|name| Connection::new(name)).collect();
+        let named = file.connections.iter().chain(&file.aliases);
+        let connections = named.map(|name| Connection::new(name)).collect();
         self.libraries.push(Library { crates: file.crates, connections });
         for mut method in file.method {
             (method.client, method.is_lock) = (client, file.locks);
@@ -206,9 +205,7 @@ impl Models {
         let names = || std::iter::once(ty.name()).chain(ty.args.iter().map(|arg| arg.name()));
         self.libraries_where(|library| {
             library.connections.iter().any(|known| match &known.argument {
-                Some(argument) => {
-                    known.name == ty.name() && ty.args.iter().any(|arg| arg.name() == argument)
-                }
+                Some(argument) => known.name == ty.name() && ty.args.iter().any(|arg| arg.name() == argument),
                 None => names().any(|name| name == known.name),
             })
         })
@@ -257,9 +254,7 @@ impl Connection {
     /// `Store`, or `Api<Lease>`.
     fn new(written: &str) -> Self {
         match written.strip_suffix('>').and_then(|written| written.split_once('<')) {
-            Some((name, argument)) => {
-                Self { name: name.to_owned(), argument: Some(argument.to_owned()) }
-            }
+            Some((name, argument)) => Self { name: name.to_owned(), argument: Some(argument.to_owned()) },
             None => Self { name: written.to_owned(), argument: None },
         }
     }

@@ -141,9 +141,9 @@ pub fn runs_sql(models: &Models, function: &Function) -> bool {
 fn may_lock(expr: &Expr, models: &Models, imported: &[usize]) -> bool {
     match &expr.kind {
         ExprKind::Path(path) => models.makes_command(path),
-        ExprKind::MethodCall { method, args, .. } => {
-            models.method(method, args.len(), |model| model.distinct || imported.contains(&model.client)).is_some()
-        }
+        ExprKind::MethodCall { method, args, .. } => models
+            .method(method, args.len(), |model| model.distinct || imported.contains(&model.client))
+            .is_some(),
         _ => false,
     }
 }

@@ -32,6 +32,8 @@ pub struct Flows {
     pub fields: BTreeSet<(Rc<str>, Rc<str>)>,
     /// A reading of this process's wall clock, and where it was made.
     pub wall_clock: Option<Location>,
+    /// That reading was moved into the past.
+    pub moved_back: bool,
     /// A reading of a monotonic clock.
     pub monotonic: bool,
     /// A random number, a UUID: different for each evaluation.
@@ -46,6 +48,7 @@ impl Flows {
         self.params.extend(&other.params);
         self.fields.extend(other.fields.iter().cloned());
         self.wall_clock = self.wall_clock.or(other.wall_clock);
+        self.moved_back |= other.moved_back;
         self.monotonic |= other.monotonic;
         self.random |= other.random;
         self.process |= other.process;

@@ -54,13 +54,17 @@ impl Api {
                 TokenTree::Punct(punct) if punct.as_char() == ';' => start = at + 1,
                 TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
                     let inside = self.item(&tokens[start..at], around);
-                    if is_enum(&tokens[start..at]) && let Around::Type(name) = &inside {
+                    if is_enum(&tokens[start..at])
+                        && let Around::Type(name) = &inside
+                    {
                         self.variants(name, group.stream());
                     }
                     self.block(group.stream(), &inside, depth + 1);
                     start = at + 1;
                 }
-                TokenTree::Group(group) if matches!(around, Around::Macro) || is_macro(&tokens[start..at]) => {
+                TokenTree::Group(group)
+                    if matches!(around, Around::Macro) || is_macro(&tokens[start..at]) =>
+                {
                     self.block(group.stream(), &Around::Macro, depth + 1);
                 }
                 TokenTree::Ident(word) if word == "fn" => {
@@ -103,7 +107,11 @@ impl Api {
         }
         if words.iter().any(|word| word == "impl") && !words.iter().any(|word| word == "fn") {
             let owner = implementing(&words);
-            return if words.iter().any(|word| word == "for") { Around::Trait(owner) } else { Around::Type(owner) };
+            return if words.iter().any(|word| word == "for") {
+                Around::Trait(owner)
+            } else {
+                Around::Type(owner)
+            };
         }
         if is_macro(head) || *around == Around::Macro { Around::Macro } else { Around::Module }
     }

@@ -238,7 +238,9 @@ impl Frame<'_, '_> {
                     let (reading, with) = (receiver.clone(), Value::unknown());
                     self.clock_use(span, crate::resolve::trace::ClockUseKind::Compared { reading, with });
                 }
-                Some(Value::made_of(std::iter::once(receiver).chain(args)))
+                let mut value = Value::made_of(std::iter::once(receiver).chain(args));
+                value.flows.moved_back |= method == "checked_sub" && moves_back(receiver, args.first());
+                Some(value)
             }
             _ => None,
         }
@@ -387,7 +389,19 @@ pub(super) fn arithmetic(operator: BinaryOperator, left: &Value, right: &Value) 
         (Form::Int(a), Form::Duration(b)) => fold(operator, *a, *b).map(Form::Duration),
         _ => None,
     };
-    folded.map_or_else(|| Value::made_of([left, right]), Value::new)
+    folded.map_or_else(
+        || {
+            let mut value = Value::made_of([left, right]);
+            value.flows.moved_back |= operator == BinaryOperator::Subtract && moves_back(left, Some(right));
+            value
+        },
+        Value::new,
+    )
+}
+
+/// Whether a span is taken from a reading of the wall clock: the result is over already.
+fn moves_back(reading: &Value, span: Option<&Value>) -> bool {
+    reading.flows.wall_clock.is_some() && span.is_some_and(|span| span.flows.wall_clock.is_none())
 }
 
 fn fold(operator: BinaryOperator, left: i128, right: i128) -> Option<i128> {

@@ -326,7 +326,8 @@ impl Frame<'_, '_> {
     }
 
     fn note_field(&mut self, span: Span, ty: &Rc<str>, field: &Rc<str>, value: Value) {
-        if value.flows.wall_clock.is_some() {
+        // What is over from the start is no deadline, but the way to say that there is none.
+        if value.flows.wall_clock.is_some() && !value.flows.moved_back {
             let kind = ClockUseKind::Stored { ty: ty.clone(), field: field.clone(), reading: value.clone() };
             self.clock_use(span, kind);
         }

@@ -12,8 +12,8 @@ use crate::resolve::trace::{
     Action, ClockUse, ClockUseKind, GuardList, MAX_OPERATIONS, Operation, ScriptCall, SqlCall, Trace,
 };
 use crate::resolve::value::{
-    Condition, Expiry, Flows, Form, Piece, QueryBuilder, Record, ScriptBuilder, Symbol,
-    TransactionBuilder, TransactionPart, Value,
+    Condition, Expiry, Flows, Form, Piece, QueryBuilder, Record, ScriptBuilder, Symbol, TransactionBuilder,
+    TransactionPart, Value,
 };
 
 /// Longer chains of calls are not shown.

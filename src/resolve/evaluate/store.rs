@@ -160,9 +160,8 @@ impl Frame<'_, '_> {
 
     pub(super) fn queued_method(&mut self, span: Span, pipeline: usize, method: &str, args: &[Value]) {
         let imported = self.imported_libraries();
-        let admits = |model: &Command| {
-            model.distinct || imported.is_empty() || imported.contains(&model.client)
-        };
+        let admits =
+            |model: &Command| model.distinct || imported.is_empty() || imported.contains(&model.client);
         if let Some(model) = self.eval.models.method(method, args.len(), admits).cloned() {
             self.modelled(span, &model, None, args, Some(pipeline));
         }

@@ -18,6 +18,9 @@ pub struct ClientModel {
     /// Types and traits by the last segment of their path; `Api<Lease>` asks for a type argument as well.
     #[serde(default)]
     pub(super) connections: Vec<String>,
+    /// Names that projects give to connections by custom; no type of the library is called so.
+    #[serde(default)]
+    pub(super) aliases: Vec<String>,
     /// All keys of this library are locks, whatever else is seen of them.
     #[serde(default)]
     pub(super) locks: bool,
