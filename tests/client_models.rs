@@ -18,7 +18,7 @@ use api::Api;
 use fetch::{Kind, Pinned};
 
 /// Models of what no single library has.
-const ELSEWHERE: &[&str] = &["sql", "signals", "kube"];
+const ELSEWHERE: &[&str] = &["sql", "signals"];
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("rules/clients")

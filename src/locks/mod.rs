@@ -90,7 +90,7 @@ impl Inventory {
                 && operation.decided_by.is_some()
                 && operation.after_acquire.is_none()
                 && !operation.context.in_script
-                && sequence.ownership_read(operation).is_none()
+                && !sequence.is_own(operation)
         })
     }
 

@@ -22,6 +22,14 @@ impl Sequence {
         })
     }
 
+    /// Whether the holder's own value was found in its key before an operation.
+    pub fn is_own(&self, operation: &Operation) -> bool {
+        operation.checks.iter().filter(|check| check.equal && !check.with_constant).any(|check| {
+            let read = self.operations.get(check.read);
+            read.is_some_and(|read| read.key == operation.key && read.action == Action::Read)
+        })
+    }
+
     /// Whether an expiry belongs to an acquire of this sequence that took the key without one.
     pub fn completes_an_acquire(&self, operation: &Operation) -> bool {
         self.operations.iter().any(|other| {

@@ -66,6 +66,8 @@ pub enum Form {
     /// A span of time in milliseconds.
     Duration(i128),
     Tuple(Rc<[Value]>),
+    /// `json!({…})`: its keys and values, in no structure.
+    Document(Rc<[Value]>),
     Record(Rc<Record>),
     /// `Some(x)`, `Ok(x)`, `Err(x)`, `None`.
     Variant(&'static str, Option<Rc<Value>>),
@@ -266,7 +268,9 @@ impl Value {
                     }
                 }
             }
-            Form::Tuple(parts) => parts.iter().for_each(|part| flows.absorb(&part.flows)),
+            Form::Tuple(parts) | Form::Document(parts) => {
+                parts.iter().for_each(|part| flows.absorb(&part.flows))
+            }
             Form::Record(record) => record.fields.iter().for_each(|(_, part)| flows.absorb(&part.flows)),
             Form::Variant(_, Some(inner)) => flows.absorb(&inner.flows),
             Form::Condition(condition) => condition.absorb_into(&mut flows),

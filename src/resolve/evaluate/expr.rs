@@ -352,6 +352,7 @@ impl Frame<'_, '_> {
         let named: Vec<Value> = call.named.iter().map(|(_, arg)| self.expr(arg)).collect();
         match name {
             "vec" => Value::new(Form::Tuple(args.into())),
+            "json" => Value::new(Form::Document(args.into())),
             "pin" => args.into_iter().next().unwrap_or_default(),
             _ => Value::made_of(args.iter().chain(&named)),
         }

@@ -282,6 +282,9 @@ impl Arguments<'_> {
             Form::Symbol(Symbol::Field { owner, name }) => self.field(owner, name, &value.form),
             Form::Text(pieces) => self.text(pieces, depth),
             Form::Tuple(parts) => Form::Tuple(parts.iter().map(|part| self.value(part, depth + 1)).collect()),
+            Form::Document(parts) => {
+                Form::Document(parts.iter().map(|part| self.value(part, depth + 1)).collect())
+            }
             Form::Variant(name, inner) => {
                 Form::Variant(name, inner.as_ref().map(|inner| Rc::new(self.value(inner, depth + 1))))
             }

@@ -224,7 +224,7 @@ impl Frame<'_, '_> {
             None => command.key.and_then(|at| args.get(at)).cloned().unwrap_or_default(),
         };
         let location = self.location(span);
-        let action = action(command, args, condition(command, args))?;
+        let action = action(command, args, condition(command, args)?)?;
         let value = stored_value(command, args);
         Some(self.emit_modelled(location, command, action, key, value, pipeline))
     }
@@ -300,13 +300,18 @@ fn handle(command: &Command, key: &Value) -> Value {
     Value { ty: made.map(Rc::new).next(), ..key.clone() }
 }
 
-/// The condition of a call: one that needs a revision has none without it.
-fn condition(command: &Command, args: &[Value]) -> WriteCondition {
+/// The condition of a call: one that needs a revision has none without it. `None` when it cannot be told.
+fn condition(command: &Command, args: &[Value]) -> Option<WriteCondition> {
     let revision = command.revision.and_then(|at| args.get(at));
-    match revision.map(|value| &value.form) {
-        Some(Form::Variant("None", _)) => WriteCondition::Always,
-        _ => command.condition.into(),
+    if let Some(Form::Variant("None", _)) = revision.map(|value| &value.form) {
+        return Some(WriteCondition::Always);
     }
+    let (Some(at), Some(word)) = (command.document, &command.version_word) else {
+        return Some(command.condition.into());
+    };
+    let Form::Document(parts) = &args.get(at)?.form else { return None };
+    let names_version = parts.iter().any(|part| part.as_text().is_some_and(|text| text == *word));
+    Some(if names_version { WriteCondition::IfUnchanged } else { command.condition.into() })
 }
 
 /// What a call stores or compares with; a lock library makes a value of its own.

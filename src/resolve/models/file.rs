@@ -71,6 +71,9 @@ pub struct Command {
     pub options: Option<usize>,
     /// The argument with the expected revision; without one nothing is compared.
     pub revision: Option<usize>,
+    /// The argument with a document that may name the version which it expects, by this word.
+    pub document: Option<usize>,
+    pub version_word: Option<String>,
     /// The argument that an acquire gave; it stands for the key.
     pub handle: Option<usize>,
     /// The type of what it gives, where later calls need that.
