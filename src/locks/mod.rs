@@ -23,7 +23,7 @@ use crate::facts::{InputProblem, Location};
 pub use binary::{Binary, LeaseUse, SigtermHandling};
 pub use clock::{ClockFlow, ClockFlowKind};
 pub use key::{Evidence, Key};
-pub use operation::{Action, Operation, OwnerCheck, OwnerValue, ReplyUse, Sequence, Ttl};
+pub use operation::{Action, Advice, Operation, OwnerCheck, OwnerValue, ReplyUse, Sequence, Ttl};
 pub use rows::{
     RowClaim, constant_row_owners, ignored_row_acquires, ignored_session_locks, unguarded_row_claims,
     unguarded_row_releases, unguarded_row_renewals,

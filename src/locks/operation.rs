@@ -1,5 +1,9 @@
 //! Operations on locks, in the order in which one function (helpers included) makes them.
 
+use std::sync::Arc;
+
+use serde::Deserialize;
+
 use crate::facts::Location;
 
 /// What one function does to stores, helpers included, in order.
@@ -41,6 +45,14 @@ impl Sequence {
     }
 }
 
+/// What to do instead, in the words of one store.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Advice {
+    pub acquire: Option<String>,
+    pub release: Option<String>,
+}
+
 /// One operation on a key of a key-value store.
 #[derive(Debug, Clone)]
 pub struct Operation {
@@ -77,10 +89,22 @@ pub struct Operation {
     pub token_in_key: bool,
     /// Its library's keys are locks.
     pub is_lock: bool,
+    /// What its store offers instead; `None` for what the rules say of Redis.
+    pub advice: Option<Arc<Advice>>,
     pub is_test: bool,
 }
 
 impl Operation {
+    /// How to take the lock in one step.
+    pub fn advice_on_acquire<'a>(&'a self, redis: &'a str) -> &'a str {
+        self.advice.as_deref().and_then(|advice| advice.acquire.as_deref()).unwrap_or(redis)
+    }
+
+    /// How to free the lock in one step.
+    pub fn advice_on_release<'a>(&'a self, redis: &'a str) -> &'a str {
+        self.advice.as_deref().and_then(|advice| advice.release.as_deref()).unwrap_or(redis)
+    }
+
     /// Where this operation is called in the function that also calls `other`: the operation itself, or
     /// the helper that leads to it.
     pub fn place_beside(&self, other: &Operation) -> Location {

@@ -102,13 +102,14 @@ impl Models {
         let connections = named.map(|name| Connection::new(name)).collect();
         self.libraries.push(Library { crates: file.crates, connections });
         for mut method in file.method {
-            (method.client, method.is_lock) = (client, file.locks);
+            (method.client, method.is_lock, method.advice) = (client, file.locks, file.advice.clone());
             for name in &method.names {
                 self.methods.entry(name.clone()).or_default().push(method.clone());
             }
         }
         for mut function in file.function {
             (function.client, function.is_lock) = (client, file.locks);
+            function.advice.clone_from(&file.advice);
             let kind = if function.queued { &mut self.steps } else { &mut self.functions };
             kind.extend(function.names.iter().map(|path| (path.clone(), function.clone())));
         }

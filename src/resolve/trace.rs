@@ -2,8 +2,10 @@
 //! of the replies. Traces are instantiated at call sites, so that helpers are seen from their callers.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::facts::Location;
+use crate::locks::Advice;
 
 use super::models::Refusal;
 use super::value::{Expiry, OperationIndex, Value, WriteCondition};
@@ -50,6 +52,7 @@ pub struct Operation {
     pub is_lock: bool,
     /// How the caller hears that a condition did not hold.
     pub refusal: Refusal,
+    pub advice: Option<Arc<Advice>>,
 }
 
 /// The conditions that hold where an operation runs, innermost first.

@@ -176,6 +176,7 @@ impl Assembly<'_, '_> {
             error_is_yes: operation.uses.error_is_yes,
             token_in_key: known.token_in_key,
             is_lock: operation.is_lock,
+            advice: operation.advice.clone(),
             is_test: program.is_test(operation.function) || program.is_test(self.function),
         })
     }

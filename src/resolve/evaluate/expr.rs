@@ -291,6 +291,13 @@ impl Frame<'_, '_> {
         }
         match &target.kind {
             ExprKind::Path(path) if path.len() == 1 => self.assign_local(&path[0], value),
+            // `*seen = …`: whoever lent it may test it.
+            ExprKind::Borrow(lent) if matches!(&lent.kind, ExprKind::Path(path) if path.len() == 1) => {
+                self.mark(&value, |uses| uses.passed = true);
+                if let ExprKind::Path(path) = &lent.kind {
+                    self.assign_local(&path[0], value);
+                }
+            }
             ExprKind::Field { base, name } => {
                 let base = self.expr(base);
                 // A flag or token kept in a field may be tested by another method.

@@ -139,6 +139,7 @@ impl Frame<'_, '_> {
                 expiry_from_caller: operation.expiry_from_caller || given_none,
                 is_lock: operation.is_lock,
                 refusal: operation.refusal,
+                advice: operation.advice.clone(),
                 named_at: operation.named_at.or(named_here),
                 session: session_of(&action).or_else(|| operation.session.clone()),
                 action,

@@ -38,6 +38,7 @@ impl Frame<'_, '_> {
             expiry_from_caller: false,
             is_lock: false,
             refusal: Refusal::Answer,
+            advice: None,
         });
         Value::new(Form::Reply(index, Layer::Result))
     }
@@ -242,6 +243,7 @@ impl Frame<'_, '_> {
         let reply = self.emit_at(location, action, key, value, pipeline);
         if let Some(operation) = self.trace.operations.last_mut() {
             operation.refusal = command.refusal;
+            operation.advice.clone_from(&command.advice);
             operation.is_lock = command.is_lock
                 || matches!(command.action, ActionName::Lock | ActionName::Unlock | ActionName::Extend);
         }

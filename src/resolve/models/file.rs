@@ -1,8 +1,11 @@
 //! The form of a model file: `rules/clients/<library>.toml`, and each `[[client]]` of a `leaselint.toml`. What
 //! its entries mean to the evaluator is not its business.
 
+use std::sync::Arc;
+
 use serde::Deserialize;
 
+use crate::locks::Advice;
 use crate::resolve::value::WriteCondition;
 
 /// What one file says of one library.
@@ -24,6 +27,9 @@ pub struct ClientModel {
     /// All keys of this library are locks, whatever else is seen of them.
     #[serde(default)]
     pub(super) locks: bool,
+    /// What its users should do instead of what a rule flags.
+    #[serde(default)]
+    pub(super) advice: Option<Arc<Advice>>,
     #[serde(default)]
     pub(super) method: Vec<Command>,
     #[serde(default)]
@@ -99,6 +105,9 @@ pub struct Command {
     /// All keys of its library are locks.
     #[serde(skip)]
     pub is_lock: bool,
+    /// Its library's.
+    #[serde(skip)]
+    pub advice: Option<Arc<Advice>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
