@@ -123,8 +123,11 @@ fn missing(model: &Table, api: &Api) -> Vec<String> {
     gone
 }
 
-/// `Type::default` may be derived.
+/// `Type::default` may be derived; what is behind a module is a function of it.
 fn is_member(path: &str, api: &Api) -> bool {
+    if path.starts_with(char::is_lowercase) {
+        return path.split("::").last().is_some_and(|name| api.functions.contains(name));
+    }
     let derived = path.strip_suffix("::default").is_some_and(|name| api.types.contains(name));
     derived || api.members.contains(path)
 }

@@ -216,6 +216,10 @@ impl Frame<'_, '_> {
             ActionName::GetDelete => return Some(Value::made_of(args)),
             ActionName::Script => return self.positional_script(span, args),
             ActionName::Transaction => return self.send_transaction(span, args.first()?),
+            ActionName::Multi | ActionName::Pipeline => {
+                return Some(self.queue(command.action == ActionName::Multi));
+            }
+            ActionName::Watch if command.runs.is_some() => return self.watched(span, command, args),
             ActionName::Name => return Some(handle(command, args.get(command.key?)?)),
             _ => {}
         }
@@ -228,6 +232,27 @@ impl Frame<'_, '_> {
         let action = action(command, args, condition(command, args)?)?;
         let value = stored_value(command, args);
         Some(self.emit_modelled(location, command, action, key, value, pipeline))
+    }
+
+    /// A pipeline, or a MULTI, to queue commands in.
+    fn queue(&mut self, is_atomic: bool) -> Value {
+        let queue = self.new_pipeline();
+        if let Some(atomic) = self.trace.pipelines.last_mut() {
+            *atomic = is_atomic;
+        }
+        queue
+    }
+
+    /// `redis::transaction(con, &[key], |con, pipe| …)`: WATCH, then the closure with its MULTI.
+    fn watched(&mut self, span: Span, command: &Command, args: &[Value]) -> Option<Value> {
+        let Form::Closure(closure) = &args.get(command.runs?)?.form else { return None };
+        let closure = closure.clone();
+        for key in super::command::flattened(&[args.get(command.key?)?.clone()]) {
+            let location = self.location(span);
+            self.emit_at(location, Action::Watch, key, None, None);
+        }
+        let queue = self.queue(true);
+        Some(self.run_closure(&closure, &[args.first()?.clone(), queue]))
     }
 
     /// Writes an operation down, with what its model says beside the action.
@@ -353,9 +378,12 @@ pub(super) fn action(command: &Command, args: &[Value], condition: WriteConditio
         ActionName::Increment => Action::Increment,
         ActionName::Watch => Action::Watch,
         ActionName::Unwatch => Action::Unwatch,
-        ActionName::GetDelete | ActionName::Script | ActionName::Transaction | ActionName::Name => {
-            return None;
-        }
+        ActionName::GetDelete
+        | ActionName::Script
+        | ActionName::Multi
+        | ActionName::Pipeline
+        | ActionName::Transaction
+        | ActionName::Name => return None,
     })
 }
 

@@ -84,6 +84,8 @@ pub struct Command {
     pub handle: Option<usize>,
     /// The type of what it gives, where later calls need that.
     pub makes: Option<String>,
+    /// The argument that is run after a WATCH, with the connection and the queue of the transaction.
+    pub runs: Option<usize>,
     /// The receiver stands for the key.
     #[serde(default)]
     pub receiver: bool,
@@ -131,6 +133,9 @@ pub enum ActionName {
     Extend,
     /// Names a key to a value of the type `makes`, and sends nothing.
     Name,
+    /// Starts a MULTI, or a pipeline: what is called on it is queued until it is sent.
+    Multi,
+    Pipeline,
     /// Sends a transaction.
     Transaction,
 }
