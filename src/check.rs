@@ -13,6 +13,7 @@ mod workspace;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::thread;
 
 pub(crate) use selection::nearest_name;
@@ -22,6 +23,7 @@ use crate::facts::FileId;
 use crate::facts::file::ParsedFile;
 use crate::facts::suppression::FileSuppressions;
 use crate::finding::{Finding, Severity, Summary};
+use crate::resolve::Models;
 use crate::rules;
 use crate::sources::{Packages, PathError, Request, Sources, discover};
 use crate::suppression;
@@ -43,6 +45,8 @@ pub struct Options {
     /// Threads; as many as there are processors when `None`.
     pub jobs: Option<NonZeroUsize>,
     pub selection: Selection,
+    /// Which calls are operations on a store.
+    pub models: Arc<Models>,
 }
 
 /// What a run found, in the order in which it is reported.
@@ -74,6 +78,7 @@ pub struct Workspace<'a> {
     pub parsed: &'a [ParsedFile],
     /// The paths that were asked for.
     pub asked: &'a [PathBuf],
+    pub models: &'a Models,
 }
 
 /// Runs the checker.
@@ -109,7 +114,7 @@ fn run(options: &Options) -> Result<(Report, Sources), CheckError> {
         .collect();
     let (mut sources, mut problems) = Sources::new(found, &options.working_directory);
     let load::Loaded { packages, parsed, problems: unreadable } =
-        pool.install(|| load::load(&mut sources, options.tests));
+        pool.install(|| load::load(&mut sources, options.tests, &options.models));
     problems.extend(unreadable);
 
     let asked: Vec<PathBuf> = options.paths.iter().map(|path| options.working_directory.join(path)).collect();
@@ -118,6 +123,7 @@ fn run(options: &Options) -> Result<(Report, Sources), CheckError> {
         packages: &packages,
         parsed: &parsed,
         asked: &asked,
+        models: &options.models,
     });
     inventory.problems.extend(problems);
     let findings = rules::run(&inventory);

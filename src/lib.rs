@@ -5,6 +5,7 @@
 
 pub mod check;
 pub mod cli;
+pub mod configuration;
 pub mod facts;
 pub mod finding;
 pub mod locks;

@@ -231,3 +231,88 @@ fn a_file_name_cannot_steer_the_terminal() {
     let output = leaselint(tree.path(), &["a\u{1b}[31m.txt"]);
     assert!(stderr(&output).contains("is skipped") && !stderr(&output).contains('\u{1b}'));
 }
+
+/// A wrapper whose source is not in the workspace: nothing shows what its methods do.
+const WRAPPED: &[u8] = br#"use acme_store::MyStore;
+
+pub async fn report(store: &MyStore, day: &str, me: &str) -> anyhow::Result<()> {
+    let key = format!("report-lock:{day}");
+    if !store.put_if_absent(&key, me, 30).await? {
+        return Ok(());
+    }
+    write(day).await?;
+    store.drop_key(&key).await?;
+    Ok(())
+}
+
+async fn write(day: &str) -> anyhow::Result<()> {
+    Ok(tokio::fs::write(day, "done").await?)
+}
+"#;
+
+const TAUGHT: &[u8] = br#"[[client]]
+name = "acme-store"
+connections = ["MyStore"]
+
+[[client.method]]
+names = ["put_if_absent"]
+action = "set"
+condition = "if-absent"
+key = 0
+value = 1
+ttl = 2
+
+[[client.method]]
+names = ["drop_key"]
+action = "delete"
+key = 0
+"#;
+
+#[test]
+fn a_wrapper_is_taught_by_leaselint_toml() {
+    let untaught = tree(&[("app/src/lib.rs", WRAPPED)]);
+    assert_eq!(code(&leaselint(untaught.path(), &[])), 0, "nothing shows what the wrapper does");
+    let taught = tree(&[("app/src/lib.rs", WRAPPED), ("leaselint.toml", TAUGHT)]);
+    let part = taught.path().join("app");
+    for (folder, arguments) in [
+        (taught.path(), vec![]),
+        (taught.path(), vec!["app/src/lib.rs"]),
+        (&part, vec![]),
+        (untaught.path(), vec!["--config", taught.path().join("leaselint.toml").to_str().unwrap()]),
+    ] {
+        let report = object(&leaselint(folder, &[&arguments[..], &["--format", "json"]].concat()));
+        let finding = &report["findings"][0];
+        assert_eq!(finding["rule"], "unguarded-release", "{arguments:?}: {report}");
+        assert_eq!(finding["span"]["start"]["line"], 9);
+    }
+    let repository =
+        tree(&[("leaselint.toml", TAUGHT), ("inner/.git/HEAD", b""), ("inner/src/lib.rs", WRAPPED)]);
+    assert_eq!(
+        code(&leaselint(&repository.path().join("inner"), &[])),
+        0,
+        "another repository's is not read"
+    );
+}
+
+#[test]
+fn a_configuration_that_cannot_be_used_is_told_with_exit_code_2() {
+    for (text, part) in [
+        (
+            "[[client]]\nname = \"s\"\nconections = [\"S\"]\n",
+            "leaselint.toml:3:1: unknown field `conections`",
+        ),
+        ("[[client]]\nname = \"s\"\nconections = [\"S\"]\n", "did you mean `connections`?"),
+        ("[[client]]\nname = \"s\"\n[[client.method]]\nnames = [\"put\"]\n", "missing field `action`"),
+        ("client = [[\n", "leaselint.toml:"),
+    ] {
+        let tree = tree(&[("src/lib.rs", b""), ("leaselint.toml", text.as_bytes())]);
+        let output = leaselint(tree.path(), &["src"]);
+        assert_eq!(code(&output), 2, "{text}");
+        assert!(stderr(&output).contains(part), "{text}: {}", stderr(&output));
+        assert_eq!(stdout(&output), "", "{text}");
+    }
+    let tree = tree(&[("src/lib.rs", b"")]);
+    let output = leaselint(tree.path(), &["--config", "nowhere.toml"]);
+    assert_eq!(code(&output), 2);
+    assert!(stderr(&output).contains("cannot read nowhere.toml"), "{}", stderr(&output));
+}

@@ -157,7 +157,8 @@ fn own_sources() -> Vec<(String, String)> {
     let mut all = sources("src");
     all.extend(sources("tests").into_iter().filter(|(path, _)| {
         let inside = path.strip_prefix("tests/").unwrap_or(path);
-        let of_a_test = ["harness/", "tool/", "corpus/"].iter().any(|folder| inside.starts_with(folder));
+        let of_a_test =
+            ["harness/", "tool/", "corpus/", "clients/"].iter().any(|folder| inside.starts_with(folder));
         !inside.contains('/') || of_a_test || inside == "cases/score.rs"
     }));
     all

@@ -10,7 +10,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use crate::facts::file::{FileFacts, ParsedFile};
 use crate::facts::rust::{Constant, ExprKind, Function, RustFile, Type, TypeKind};
 use crate::facts::walk::each_expr;
-use crate::resolve::{acts_on_store, runs_sql, takes_session};
+use crate::resolve::{Models, acts_on_store, runs_sql, takes_session};
 use crate::sources::Interest;
 
 /// A name that more files than this define could mean any of them.
@@ -146,6 +146,7 @@ struct Names {
 impl Demand {
     pub(super) fn add<'f>(
         &mut self,
+        models: &Models,
         files: impl Iterator<Item = (Option<usize>, Option<&'f Interest>, &'f ParsedFile)>,
     ) {
         for (package, interest, file) in files {
@@ -153,11 +154,11 @@ impl Demand {
             let names = self.packages.entry(package).or_default();
             names.define(facts);
             match interest {
-                Some(Interest::Lock) => names.ask_for_lock(facts),
+                Some(Interest::Lock) => names.ask_for_lock(models, facts),
                 Some(Interest::Statement) => names.ask_for_statement(facts),
                 Some(Interest::Signal) | None => names.ask_as_helper(facts),
             }
-            names.follow_sessions(facts);
+            names.follow_sessions(models, facts);
         }
     }
 
@@ -175,8 +176,8 @@ impl Names {
     }
 
     /// Functions with lock operations need all they use, and are needed by all who use them.
-    fn ask_for_lock(&mut self, facts: &RustFile) {
-        for function in facts.functions.iter().filter(|function| acts_on_store(facts, function)) {
+    fn ask_for_lock(&mut self, models: &Models, facts: &RustFile) {
+        for function in facts.functions.iter().filter(|function| acts_on_store(models, facts, function)) {
             self.use_all(function);
             if !function.is_test {
                 self.acting.insert(function.name.clone());
@@ -219,10 +220,10 @@ impl Names {
     }
 
     /// What a transaction has done before a statement is known to those who hand it over.
-    fn follow_sessions(&mut self, facts: &RustFile) {
+    fn follow_sessions(&mut self, models: &Models, facts: &RustFile) {
         for function in facts.functions.iter().filter(|function| !function.is_test) {
             let hands_on = || mentioned(function).iter().any(|name| self.in_session.contains(*name));
-            if takes_session(function) && (runs_sql(function) || hands_on()) {
+            if takes_session(function) && (runs_sql(models, function) || hands_on()) {
                 self.in_session.insert(function.name.clone());
             }
         }

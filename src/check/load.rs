@@ -10,9 +10,9 @@ use super::demand::Demand;
 use super::front_ends;
 use crate::facts::file::{FileFacts, ParsedFile};
 use crate::facts::{FileId, InputProblem, Span};
+use crate::resolve::Models;
 use crate::sources::{
-    FileKind, Interest, Packages, ReadError, Sources, interest, read_packages, read_text,
-    without_test_modules,
+    FileKind, Interest, Packages, ReadError, Sources, Words, read_packages, read_text, without_test_modules,
 };
 use crate::suppression;
 
@@ -32,9 +32,10 @@ pub(super) struct Loaded {
 
 /// Reads and parses the files of a run; texts that are worth keeping are kept in `sources`. Rust code of
 /// tests, benches and examples is left alone unless `tests` asks for it.
-pub(super) fn load(sources: &mut Sources, tests: bool) -> Loaded {
+pub(super) fn load(sources: &mut Sources, tests: bool, models: &Models) -> Loaded {
     let mut problems = Vec::new();
-    let reading = read_all(sources, tests, &mut problems);
+    let words = Words::with(models.own_words());
+    let reading = read_all(sources, tests, &words, &mut problems);
     let (packages, broken) = read_packages(sources);
     problems.extend(broken);
     let mut parsed = parse_all(sources, &reading.wanted, tests, &mut problems);
@@ -44,6 +45,7 @@ pub(super) fn load(sources: &mut Sources, tests: bool) -> Loaded {
     for _ in 0..ROUNDS {
         let from = parsed.len() - fresh;
         demand.add(
+            models,
             parsed[from..]
                 .iter()
                 .map(|file| (packages.of(file.file), reading.interests.get(&file.file), file)),
@@ -71,7 +73,7 @@ struct Reading {
 }
 
 /// Reads every file.
-fn read_all(sources: &mut Sources, tests: bool, problems: &mut Vec<InputProblem>) -> Reading {
+fn read_all(sources: &mut Sources, tests: bool, words: &Words, problems: &mut Vec<InputProblem>) -> Reading {
     let files: Vec<(FileId, FileKind)> = sources
         .files()
         .filter(|(_, file)| file.kind != FileKind::Folder)
@@ -81,7 +83,7 @@ fn read_all(sources: &mut Sources, tests: bool, problems: &mut Vec<InputProblem>
     let read: Vec<(FileId, FileKind, Option<Interest>, Option<Text>)> = files
         .into_par_iter()
         .map(|(id, kind)| match read_text(sources.absolute(id)) {
-            Ok(text) if kind == FileKind::Rust => match interest_in(&text, tests) {
+            Ok(text) if kind == FileKind::Rust => match interest_in(&text, tests, words) {
                 None => (id, kind, None, None),
                 found => (id, kind, found, Some(Ok(text))),
             },
@@ -105,9 +107,9 @@ fn read_all(sources: &mut Sources, tests: bool, problems: &mut Vec<InputProblem>
 }
 
 /// What a Rust file is worth, its test modules left out unless `tests` asks for them.
-fn interest_in(text: &str, tests: bool) -> Option<Interest> {
-    let found = interest(text)?;
-    if tests { Some(found) } else { interest(&without_test_modules(text)) }
+fn interest_in(text: &str, tests: bool, words: &Words) -> Option<Interest> {
+    let found = words.interest(text)?;
+    if tests { Some(found) } else { words.interest(&without_test_modules(text)) }
 }
 
 /// The files among `rest` that define or use what the parsed files ask for, taken out of it.

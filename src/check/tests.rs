@@ -13,6 +13,7 @@ fn options(folder: &Path, paths: &[&str]) -> Options {
         tests: false,
         jobs: NonZeroUsize::new(2),
         selection: Selection::default(),
+        models: Models::built_in(),
     }
 }
 

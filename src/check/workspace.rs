@@ -13,7 +13,7 @@ use super::Workspace;
 
 /// Puts the facts of all files together.
 pub(super) fn inventory(workspace: &Workspace<'_>) -> Inventory {
-    let Workspace { sources, packages, parsed, asked } = *workspace;
+    let Workspace { sources, packages, parsed, asked, models } = *workspace;
     let listed: Vec<Package> = packages.manifests.iter().map(package).collect();
     let texts: Vec<(FileId, std::sync::Arc<str>)> = parsed
         .iter()
@@ -60,7 +60,7 @@ pub(super) fn inventory(workspace: &Workspace<'_>) -> Inventory {
             _ => None,
         })
         .collect();
-    resolve(&rust, &sql, &libraries, &included, &listed)
+    resolve(&rust, &sql, &libraries, &included, &listed, models)
 }
 
 fn package(manifest: &Manifest) -> Package {

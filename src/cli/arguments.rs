@@ -63,6 +63,9 @@ pub(super) struct CheckArguments {
     /// Report on tests, benches and examples too
     #[arg(long)]
     pub(super) tests: bool,
+    /// Read this file instead of the leaselint.toml in or above the checked folders
+    #[arg(long, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
     /// Walk what .gitignore and .ignore hide
     #[arg(long)]
     pub(super) no_ignore: bool,

@@ -9,6 +9,8 @@ use super::arguments::{CheckArguments, Color, FailOn, Format};
 use super::render::render;
 use super::{COULD_NOT, FAILED, stream};
 use crate::check::{self, CheckError, Options, Report, Selection, UnknownRule, check};
+use crate::configuration::{self, ConfigurationError};
+use crate::resolve::Models;
 use crate::sources::Sources;
 
 /// Why the command could not do its work.
@@ -16,6 +18,8 @@ use crate::sources::Sources;
 enum Failure {
     #[error(transparent)]
     Check(#[from] CheckError),
+    #[error(transparent)]
+    Configuration(#[from] ConfigurationError),
     #[error(transparent)]
     UnknownRule(#[from] UnknownRule),
     #[error("the working directory cannot be told: {0}")]
@@ -70,13 +74,19 @@ fn options(arguments: &CheckArguments) -> Result<Options, Failure> {
         FailOn::Info => check::FailOn::Info,
         FailOn::Never => check::FailOn::Never,
     };
+    let working_directory = fs::canonicalize(here).map_err(Failure::WorkingDirectory)?;
+    let configuration = match &arguments.config {
+        Some(path) => configuration::read(path, path)?,
+        None => configuration::discover(&paths, &working_directory)?,
+    };
     Ok(Options {
         paths,
-        working_directory: fs::canonicalize(here).map_err(Failure::WorkingDirectory)?,
+        working_directory,
         no_ignore: arguments.no_ignore,
         tests: arguments.tests,
         jobs: arguments.jobs,
         selection: Selection::new(&arguments.select, &arguments.ignore, arguments.pedantic, fail_on)?,
+        models: Models::with(configuration.client),
     })
 }
 

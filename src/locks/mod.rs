@@ -31,7 +31,7 @@ pub use binary::{Binary, LeaseUse, SigtermHandling};
 pub use clock::{ClockFlow, ClockFlowKind};
 pub use key::{Evidence, Key};
 pub use operation::{
-    Action, Damage, Lifetime, Operation, OwnerCheck, OwnerValue, ReplyUse, Sequence, Share, Ttl,
+    Action, Advice, Damage, Lifetime, Operation, OwnerCheck, OwnerValue, ReplyUse, Sequence, Share, Ttl,
 };
 pub use regions::{HeldRegion, LateWrite, held_regions};
 pub use renewal::{Handle, OnFailure, Pause, RenewalLoop, Repetition, Task};
@@ -108,7 +108,7 @@ impl Inventory {
                 && operation.decided_by.is_some()
                 && operation.after_acquire.is_none()
                 && !operation.context.in_script
-                && sequence.ownership_read(operation).is_none()
+                && !sequence.is_own(operation)
         })
     }
 

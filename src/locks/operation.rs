@@ -1,5 +1,9 @@
 //! Operations on locks, in the order in which one function (helpers included) makes them.
 
+use std::sync::Arc;
+
+use serde::Deserialize;
+
 use crate::facts::Location;
 
 use super::renewal::Repetition;
@@ -26,6 +30,14 @@ impl Sequence {
         })
     }
 
+    /// Whether the holder's own value was found in its key before an operation.
+    pub fn is_own(&self, operation: &Operation) -> bool {
+        operation.checks.iter().filter(|check| check.equal && !check.with_constant).any(|check| {
+            let read = self.operations.get(check.read);
+            read.is_some_and(|read| read.key == operation.key && read.action == Action::Read)
+        })
+    }
+
     /// Whether an expiry belongs to an acquire of this sequence that took the key without one.
     pub fn completes_an_acquire(&self, operation: &Operation) -> bool {
         self.operations.iter().any(|other| {
@@ -35,6 +47,14 @@ impl Sequence {
             other.key == operation.key && (bare || one_script)
         })
     }
+}
+
+/// What to do instead, in the words of one store.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Advice {
+    pub acquire: Option<String>,
+    pub release: Option<String>,
 }
 
 /// One operation on a key of a key-value store.
@@ -75,10 +95,24 @@ pub struct Operation {
     pub token_in_key: bool,
     /// The loop that repeats it, and what that does when it fails.
     pub repetition: Option<Repetition>,
+    /// Its library's keys are locks.
+    pub is_lock: bool,
+    /// What its store offers instead; `None` for what the rules say of Redis.
+    pub advice: Option<Arc<Advice>>,
     pub is_test: bool,
 }
 
 impl Operation {
+    /// How to take the lock in one step.
+    pub fn advice_on_acquire<'a>(&'a self, redis: &'a str) -> &'a str {
+        self.advice.as_deref().and_then(|advice| advice.acquire.as_deref()).unwrap_or(redis)
+    }
+
+    /// How to free the lock in one step.
+    pub fn advice_on_release<'a>(&'a self, redis: &'a str) -> &'a str {
+        self.advice.as_deref().and_then(|advice| advice.release.as_deref()).unwrap_or(redis)
+    }
+
     /// Where this operation is called in the function that also calls `other`: the operation itself, or
     /// the helper that leads to it.
     pub fn place_beside(&self, other: &Operation) -> Location {

@@ -22,6 +22,7 @@ use evaluate::Evaluator;
 use program::Program;
 
 pub use evaluate::Texts;
+pub use models::{ClientModel, Models};
 pub use order::{acts_on_store, runs_sql, takes_session};
 pub use program::SourceUnit;
 
@@ -66,11 +67,12 @@ pub fn resolve(
     libraries: &[(FileId, &LuaFile)],
     texts: &dyn Texts,
     packages: &[Package],
+    models: &Models,
 ) -> Inventory {
     let program = Program::new(units, &dependencies(packages));
-    let order = order::callees_first(&program, models::Models::built_in());
+    let order = order::callees_first(&program, models);
     let roots: Vec<String> = packages.iter().map(|package| package.root.clone()).collect();
-    let mut evaluator = Evaluator::new(&program, texts, &roots);
+    let mut evaluator = Evaluator::new(&program, models, texts, &roots);
     for &function in &order {
         evaluator.run(function);
     }

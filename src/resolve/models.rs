@@ -1,209 +1,127 @@
 //! Client models: which calls of which libraries are operations on a store. They are data, in
-//! `rules/clients/*.toml`; this module reads them and answers by name.
+//! `rules/clients/*.toml` and in a user's `leaselint.toml`; this module keeps them and answers by name.
 
-use std::collections::HashMap;
-use std::sync::LazyLock;
+mod file;
 
-use serde::Deserialize;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, LazyLock};
+
+pub use file::{ActionName, ClientModel, Command, Compared, Query, Refusal, Signals, Statement, Unit};
 
 use super::value::WriteCondition;
+use crate::facts::rust::{RustFile, Type};
 
 include!(concat!(env!("OUT_DIR"), "/clients.rs"));
 
 /// Everything that the model files say.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Models {
-    methods: HashMap<String, Vec<Method>>,
-    /// Path tails such as `ExistenceCheck::NX`.
+    libraries: Vec<Library>,
+    methods: HashMap<String, Vec<Command>>,
+    /// By path tails such as `TxnOp::put`, as all maps below.
+    functions: HashMap<String, Command>,
+    /// Functions that make a step of a transaction.
+    steps: HashMap<String, Command>,
+    comparisons: HashMap<String, Compared>,
+    /// Such as `ExistenceCheck::NX`.
     conditions: HashMap<String, WriteCondition>,
-    /// Path tails such as `SetExpiry::PX`.
+    /// Such as `SetExpiry::PX`.
     expiries: HashMap<String, Unit>,
-    /// Types and traits of connections, by the last segment of their path.
-    connections: HashMap<String, String>,
-    /// Crates, or modules that re-export them, whose import makes a common method name an operation.
-    crates: Vec<String>,
+    options: HashSet<String>,
+    transactions: HashSet<String>,
+    transaction_methods: HashMap<String, TransactionMethod>,
     statements: HashMap<String, Statement>,
     queries: HashMap<String, Query>,
     counts: Vec<String>,
+    /// Words of libraries that are not built in: a file that has one is worth parsing.
+    own_words: Vec<String>,
     pub signals: Signals,
 }
 
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct ModelFile {
-    /// The library; documentation only.
-    #[allow(dead_code)]
-    client: String,
-    #[serde(default)]
+/// How code shows that it uses a library.
+#[derive(Debug, Clone)]
+struct Library {
+    /// Crates, or modules that re-export them, whose import makes a common method name an operation.
     crates: Vec<String>,
-    #[serde(default)]
-    connections: Vec<String>,
-    #[serde(default)]
-    method: Vec<Method>,
-    #[serde(default)]
-    condition: Vec<ConditionEntry>,
-    #[serde(default)]
-    expiry: Vec<ExpiryEntry>,
-    #[serde(default)]
-    statement: Vec<Statement>,
-    #[serde(default)]
-    query: Vec<Query>,
-    #[serde(default)]
-    counts: Vec<String>,
-    #[serde(default)]
-    signals: Signals,
+    connections: Vec<Connection>,
 }
 
-/// A method call that is one command to the store.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Method {
-    pub names: Vec<String>,
-    pub action: ActionName,
-    /// Only calls with so many arguments.
-    pub args: Option<usize>,
-    #[serde(default)]
-    pub condition: ConditionName,
-    pub key: Option<usize>,
-    pub value: Option<usize>,
-    /// The argument that holds the lifetime, and its unit.
-    pub ttl: Option<usize>,
-    #[serde(default)]
-    pub unit: Unit,
-    /// The name says it, whatever the receiver is.
-    #[serde(default)]
-    pub distinct: bool,
+/// A type or trait of connections.
+#[derive(Debug, Clone)]
+struct Connection {
+    name: String,
+    argument: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ActionName {
-    Set,
-    Get,
-    GetDelete,
-    Exists,
-    Delete,
-    Expire,
-    Increment,
-    Script,
-    Watch,
-    Unwatch,
+/// What a method of a transaction under construction takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TransactionMethod {
+    Conditions,
+    Steps,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ConditionName {
-    #[default]
-    Always,
-    IfAbsent,
-    IfPresent,
-    IfEqual,
-}
+/// Libraries, by number.
+pub type Libraries = Vec<usize>;
 
-impl From<ConditionName> for WriteCondition {
-    fn from(name: ConditionName) -> Self {
-        match name {
-            ConditionName::Always => WriteCondition::Always,
-            ConditionName::IfAbsent => WriteCondition::IfAbsent,
-            ConditionName::IfPresent => WriteCondition::IfPresent,
-            ConditionName::IfEqual => WriteCondition::IfEqual,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Unit {
-    #[default]
-    Seconds,
-    Milliseconds,
-    SecondsOfDay,
-    MillisecondsOfDay,
-    Keep,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ConditionEntry {
-    path: String,
-    condition: ConditionName,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ExpiryEntry {
-    path: String,
-    unit: Unit,
-}
-
-/// A method that runs SQL given as an argument.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Statement {
-    names: Vec<String>,
-    pub text: usize,
-    pub binds: Option<usize>,
-}
-
-/// A function or macro that makes a query to be run later.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Query {
-    names: Vec<String>,
-    pub text: usize,
-    /// The argument names a file with the text.
-    #[serde(default)]
-    pub file: bool,
-}
-
-/// What shows that a program handles SIGTERM.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
-pub struct Signals {
-    /// Path tails.
-    pub paths: Vec<String>,
-    /// Methods.
-    pub methods: Vec<String>,
-    /// Path tails that do so only with this feature of their crate.
-    pub with_feature: Vec<FeatureSignal>,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FeatureSignal {
-    pub path: String,
-    #[serde(rename = "crate")]
-    pub name: String,
-    pub feature: String,
-}
-
-static MODELS: LazyLock<Models> = LazyLock::new(|| {
+static MODELS: LazyLock<Arc<Models>> = LazyLock::new(|| {
     let mut models = Models::default();
     for (name, text) in CLIENTS {
-        let file: ModelFile =
+        let file: ClientModel =
             toml::from_str(text).unwrap_or_else(|error| panic!("rules/clients/{name}.toml: {error}"));
         models.add(file);
     }
-    models
+    Arc::new(models)
 });
 
 impl Models {
-    pub fn built_in() -> &'static Models {
-        &MODELS
+    pub fn built_in() -> Arc<Models> {
+        MODELS.clone()
     }
 
-    fn add(&mut self, file: ModelFile) {
-        for connection in file.connections {
-            self.connections.insert(connection, file.client.clone());
+    /// The built-in models and those of a user.
+    pub fn with(own: Vec<ClientModel>) -> Arc<Models> {
+        if own.is_empty() {
+            return Self::built_in();
         }
-        self.crates.extend(file.crates);
-        for method in file.method {
+        let mut models = (**MODELS).clone();
+        for file in own {
+            let names = file.connections.iter().map(|name| Connection::new(name).name);
+            models.own_words.extend(names.chain(file.crates.iter().cloned()));
+            let functions = file.function.iter().flat_map(|function| function.names.iter().cloned());
+            models.own_words.extend(functions);
+            let distinct = file.method.iter().filter(|method| method.distinct);
+            models.own_words.extend(distinct.flat_map(|method| method.names.iter().cloned()));
+            models.add(file);
+        }
+        Arc::new(models)
+    }
+
+    fn add(&mut self, file: ClientModel) {
+        let client = self.libraries.len();
+        let named = file.connections.iter().chain(&file.aliases);
+        let connections = named.map(|name| Connection::new(name)).collect();
+        self.libraries.push(Library { crates: file.crates, connections });
+        for mut method in file.method {
+            (method.client, method.is_lock, method.advice) = (client, file.locks, file.advice.clone());
             for name in &method.names {
                 self.methods.entry(name.clone()).or_default().push(method.clone());
             }
         }
+        for mut function in file.function {
+            (function.client, function.is_lock) = (client, file.locks);
+            function.advice.clone_from(&file.advice);
+            let kind = if function.queued { &mut self.steps } else { &mut self.functions };
+            kind.extend(function.names.iter().map(|path| (path.clone(), function.clone())));
+        }
         self.conditions.extend(file.condition.into_iter().map(|entry| (entry.path, entry.condition.into())));
         self.expiries.extend(file.expiry.into_iter().map(|entry| (entry.path, entry.unit)));
+        self.options.extend(file.options);
+        self.comparisons.extend(file.compare.into_iter().map(|entry| (entry.path, entry.of)));
+        if let Some(transaction) = file.transaction {
+            self.transactions.insert(transaction.new);
+            self.transaction_methods.insert(transaction.when, TransactionMethod::Conditions);
+            self.transaction_methods.insert(transaction.then, TransactionMethod::Steps);
+        }
         for statement in file.statement {
             for name in statement.names.clone() {
                 self.statements.insert(name, statement.clone());
@@ -220,10 +138,42 @@ impl Models {
         self.signals.with_feature.extend(file.signals.with_feature);
     }
 
-    pub fn method(&self, name: &str, args: usize) -> Option<&Method> {
+    /// The method of this name among those that `admits` accepts; one that asks for the number of arguments
+    /// comes before one that takes any.
+    pub fn method(&self, name: &str, args: usize, admits: impl Fn(&Command) -> bool) -> Option<&Command> {
         let candidates = self.methods.get(name)?;
-        let exact = candidates.iter().find(|method| method.args == Some(args));
-        exact.or_else(|| candidates.iter().find(|method| method.args.is_none()))
+        let admitted = || candidates.iter().filter(|method| admits(method));
+        let exact = admitted().find(|method| method.args == Some(args));
+        exact.or_else(|| admitted().find(|method| method.args.is_none()))
+    }
+
+    /// The function at a path.
+    pub fn function(&self, path: &[String]) -> Option<&Command> {
+        self.functions.get(&tail(path)?)
+    }
+
+    /// The step of a transaction that the function at a path makes.
+    pub fn step(&self, path: &[String]) -> Option<&Command> {
+        self.steps.get(&tail(path)?)
+    }
+
+    /// What the condition compares that the function at a path makes.
+    pub fn comparison(&self, path: &[String]) -> Option<Compared> {
+        self.comparisons.get(&tail(path)?).copied()
+    }
+
+    /// Whether a path makes an empty transaction.
+    pub fn makes_transaction(&self, path: &[String]) -> bool {
+        tail(path).is_some_and(|tail| self.transactions.contains(&tail))
+    }
+
+    pub fn transaction_method(&self, name: &str) -> Option<TransactionMethod> {
+        self.transaction_methods.get(name).copied()
+    }
+
+    /// Whether a path makes the options of a SET.
+    pub fn makes_options(&self, path: &[String]) -> bool {
+        tail(path).is_some_and(|tail| self.options.contains(&tail))
     }
 
     /// Whether a path makes a command, a script or a pipeline.
@@ -231,7 +181,9 @@ impl Models {
         let name = path.last().map_or("", String::as_str);
         matches!(name, "cmd" | "pipe")
             || path.iter().any(|segment| segment == "Script" || segment == "Cmd")
-            || path.len() > 1 && self.is_connection(&path[path.len() - 2])
+            || path.len() > 1 && !self.of_connection(&path[path.len() - 2]).is_empty()
+            || self.makes_transaction(path)
+            || self.function(path).is_some()
     }
 
     pub fn condition(&self, path: &[String]) -> Option<WriteCondition> {
@@ -242,13 +194,42 @@ impl Models {
         self.expiries.get(&tail(path)?).copied()
     }
 
-    pub fn is_connection(&self, type_name: &str) -> bool {
-        self.connections.contains_key(type_name)
+    /// The libraries that a connection of this name, whatever its type arguments, belongs to.
+    pub fn of_connection(&self, name: &str) -> Libraries {
+        self.libraries_where(|library| {
+            library.connections.iter().any(|known| known.name == name && known.argument.is_none())
+        })
     }
 
-    /// Whether a path leads into a client library, also through a re-export.
-    pub fn is_client_path(&self, path: &[String]) -> bool {
-        path.iter().any(|segment| self.crates.iter().any(|name| name == segment))
+    /// The libraries that have this type, its arguments, or the traits that bound it as connections.
+    pub fn of_type(&self, ty: &Type) -> Libraries {
+        let names = || std::iter::once(ty.name()).chain(ty.args.iter().map(|arg| arg.name()));
+        self.libraries_where(|library| {
+            library.connections.iter().any(|known| match &known.argument {
+                Some(argument) => known.name == ty.name() && ty.args.iter().any(|arg| arg.name() == argument),
+                None => names().any(|name| name == known.name),
+            })
+        })
+    }
+
+    /// The libraries that a path leads into, also through a re-export.
+    pub fn of_path(&self, path: &[String]) -> Libraries {
+        self.libraries_where(|library| path.iter().any(|segment| library.crates.contains(segment)))
+    }
+
+    /// The libraries that a file imports, or whose connections it imports by name.
+    pub fn imported(&self, facts: &RustFile) -> Libraries {
+        self.libraries_where(|library| {
+            facts.uses.iter().any(|import| {
+                let last = import.path.last();
+                import.path.iter().any(|segment| library.crates.contains(segment))
+                    || library.connections.iter().any(|known| Some(&known.name) == last)
+            })
+        })
+    }
+
+    fn libraries_where(&self, wanted: impl Fn(&Library) -> bool) -> Libraries {
+        (0..self.libraries.len()).filter(|&at| wanted(&self.libraries[at])).collect()
     }
 
     pub fn statement(&self, method: &str) -> Option<&Statement> {
@@ -262,6 +243,21 @@ impl Models {
     /// Whether a method or field of this name gives the affected-row count.
     pub fn is_count(&self, name: &str) -> bool {
         self.counts.iter().any(|count| count == name)
+    }
+
+    /// Words of a user's own libraries, one of which stands in every file that uses them.
+    pub fn own_words(&self) -> &[String] {
+        &self.own_words
+    }
+}
+
+impl Connection {
+    /// `Store`, or `Api<Lease>`.
+    fn new(written: &str) -> Self {
+        match written.strip_suffix('>').and_then(|written| written.split_once('<')) {
+            Some((name, argument)) => Self { name: name.to_owned(), argument: Some(argument.to_owned()) },
+            None => Self { name: written.to_owned(), argument: None },
+        }
     }
 }
 

@@ -108,12 +108,11 @@ fn add_helpers(bodies: &[Mentions], wanted: &mut [bool], depth: usize) {
 }
 
 /// Whether a function may itself act on a key-value store.
-pub fn acts_on_store(facts: &RustFile, function: &Function) -> bool {
-    let models = Models::built_in();
-    let imports_client = facts.uses.iter().any(|import| models.is_client_path(&import.path));
+pub fn acts_on_store(models: &Models, facts: &RustFile, function: &Function) -> bool {
+    let imported = models.imported(facts);
     let mut acts = false;
     if let Some(body) = &function.body {
-        each_expr(body, &mut |expr| acts |= may_lock(expr, models, imports_client));
+        each_expr(body, &mut |expr| acts |= may_lock(expr, models, &imported));
     }
     acts
 }
@@ -131,8 +130,7 @@ fn is_session(ty: &Type) -> bool {
 }
 
 /// Whether a function runs SQL.
-pub fn runs_sql(function: &Function) -> bool {
-    let models = Models::built_in();
+pub fn runs_sql(models: &Models, function: &Function) -> bool {
     let mut runs = false;
     if let Some(body) = &function.body {
         each_expr(body, &mut |expr| runs |= may_run_sql(expr, models));
@@ -140,12 +138,12 @@ pub fn runs_sql(function: &Function) -> bool {
     runs
 }
 
-fn may_lock(expr: &Expr, models: &Models, imports_client: bool) -> bool {
+fn may_lock(expr: &Expr, models: &Models, imported: &[usize]) -> bool {
     match &expr.kind {
         ExprKind::Path(path) => models.makes_command(path),
-        ExprKind::MethodCall { method, args, .. } => {
-            models.method(method, args.len()).is_some_and(|model| model.distinct || imports_client)
-        }
+        ExprKind::MethodCall { method, args, .. } => models
+            .method(method, args.len(), |model| model.distinct || imported.contains(&model.client))
+            .is_some(),
         _ => false,
     }
 }
@@ -163,12 +161,11 @@ impl Mentions {
     fn of(program: &Program<'_>, models: &Models, function: usize) -> Self {
         let FunctionEntry { unit, function } = program.functions[function];
         let Some(body) = &function.body else { return Self::default() };
-        let imports_client =
-            program.units[unit].facts.uses.iter().any(|import| models.is_client_path(&import.path));
+        let imported = models.imported(program.units[unit].facts);
         let mut names: Vec<&str> = Vec::new();
         let mut found = Self { takes_session: takes_session(function), ..Self::default() };
         each_expr(body, &mut |expr| {
-            found.lock |= may_lock(expr, models, imports_client);
+            found.lock |= may_lock(expr, models, &imported);
             found.statement |= may_run_sql(expr, models);
             match &expr.kind {
                 ExprKind::Path(path) => names.extend(path.last().map(String::as_str)),

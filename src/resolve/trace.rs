@@ -3,9 +3,12 @@
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::facts::Location;
+use crate::locks::Advice;
 
+use super::models::Refusal;
 use super::value::{Expiry, OperationIndex, Value, WriteCondition};
 
 /// How many operations of a callee are carried into its callers. Bounds the work on long call chains.
@@ -99,6 +102,11 @@ pub struct Operation {
     pub expiry_from_caller: bool,
     /// The loop that repeats it, once the function with that loop has been evaluated.
     pub repetition: Option<Repetition>,
+    /// Its library's keys are locks.
+    pub is_lock: bool,
+    /// How the caller hears that a condition did not hold.
+    pub refusal: Refusal,
+    pub advice: Option<Arc<Advice>>,
 }
 
 /// What a loop does with an operation that it repeats.

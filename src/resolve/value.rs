@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::alternatives::common_statement;
+use super::models::Command;
 use super::quantity::Ratio;
 use crate::facts::rust::{BinaryOperator, Expr, Param, Type};
 use crate::facts::{FileId, Location, TextMap};
@@ -32,6 +33,8 @@ pub struct Flows {
     pub fields: BTreeSet<(Rc<str>, Rc<str>)>,
     /// A reading of this process's wall clock, and where it was made.
     pub wall_clock: Option<Location>,
+    /// That reading was moved into the past.
+    pub moved_back: bool,
     /// A reading of a monotonic clock.
     pub monotonic: bool,
     /// A random number, a UUID: different for each evaluation.
@@ -60,6 +63,7 @@ impl Flows {
         self.params.extend(&other.params);
         self.fields.extend(other.fields.iter().cloned());
         self.wall_clock = self.wall_clock.or(other.wall_clock);
+        self.moved_back |= other.moved_back;
         self.monotonic |= other.monotonic;
         self.random |= other.random;
         self.process |= other.process;
@@ -86,6 +90,8 @@ pub enum Form {
     /// What ticks at regular times, such as `tokio::time::interval(…)`.
     Ticker(Rc<Ticker>),
     Tuple(Rc<[Value]>),
+    /// `json!({…})`: its keys and values, in no structure.
+    Document(Rc<[Value]>),
     Record(Rc<Record>),
     /// `Some(x)`, `Ok(x)`, `Err(x)`, `None`.
     Variant(&'static str, Option<Rc<Value>>),
@@ -98,6 +104,9 @@ pub enum Form {
     SetOptions(SetOptions),
     Script(Rc<ScriptBuilder>),
     Query(Rc<QueryBuilder>),
+    /// A conditional transaction under construction, and what it is made of.
+    Transaction(Rc<TransactionBuilder>),
+    TransactionPart(Rc<TransactionPart>),
     /// The reply of an operation, and how far it has been unpacked.
     Reply(OperationIndex, Layer),
     /// The name of a function of the workspace, as a value.
@@ -210,6 +219,8 @@ pub enum WriteCondition {
     IfPresent,
     /// Only while the stored value equals a given one.
     IfEqual,
+    /// Only while nobody has written it since it was read.
+    IfUnchanged,
 }
 
 /// The lifetime that an operation gives a key.
@@ -253,6 +264,19 @@ pub struct QueryBuilder {
     pub file: Option<Rc<str>>,
 }
 
+/// What is done in one step when all conditions hold.
+#[derive(Debug, Clone, Default)]
+pub struct TransactionBuilder {
+    pub conditions: Vec<Value>,
+    pub steps: Vec<Value>,
+}
+
+#[derive(Debug)]
+pub enum TransactionPart {
+    Condition { key: Value, condition: WriteCondition },
+    Step { command: Rc<Command>, args: Vec<Value> },
+}
+
 /// How far the reply of an operation has been unpacked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Layer {
@@ -284,7 +308,9 @@ impl Value {
                     }
                 }
             }
-            Form::Tuple(parts) => parts.iter().for_each(|part| flows.absorb(&part.flows)),
+            Form::Tuple(parts) | Form::Document(parts) => {
+                parts.iter().for_each(|part| flows.absorb(&part.flows))
+            }
             Form::Record(record) => record.fields.iter().for_each(|(_, part)| flows.absorb(&part.flows)),
             Form::Variant(_, Some(inner)) => flows.absorb(&inner.flows),
             Form::Scaled(scaled) => flows.absorb(&scaled.of.flows),
@@ -362,7 +388,12 @@ impl Value {
     pub fn is_builder(&self) -> bool {
         matches!(
             self.form,
-            Form::Command(_) | Form::Pipeline(_) | Form::SetOptions(_) | Form::Script(_) | Form::Query(_)
+            Form::Command(_)
+                | Form::Pipeline(_)
+                | Form::SetOptions(_)
+                | Form::Script(_)
+                | Form::Query(_)
+                | Form::Transaction(_)
         )
     }
 

@@ -18,7 +18,9 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
                     "two workers that look at `{}` at the same time both find it free, and both take it",
                     key.name
                 ),
-                "take it in one command that fails when it is taken: `SET key owner NX PX milliseconds`",
+                set.advice_on_acquire(
+                    "take it in one command that fails when it is taken: `SET key owner NX PX milliseconds`",
+                ),
             )
             .related(look.location, format!("this asks {asks}, in a step of its own"))
             .lock(&key.name)

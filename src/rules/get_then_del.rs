@@ -3,6 +3,8 @@
 use crate::locks::{Inventory, unguarded_row_releases};
 use crate::rules::{Draft, Reporter};
 
+const HELP: &str = "compare and delete in one step: a Lua script that deletes only while `GET` equals the owner value, or `DELEX key IFEQ owner` (Redis 8.4)";
+
 pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
     for site in unguarded_row_releases(inventory) {
         let Some(read) = site.compared_reads.first() else { continue };
@@ -28,7 +30,7 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
                     "the lock `{}` can be deleted while another worker holds it: it may expire and be taken between the comparison and the delete",
                     key.name
                 ),
-                "compare and delete in one step: a Lua script that deletes only while `GET` equals the owner value, or `DELEX key IFEQ owner` (Redis 8.4)",
+                delete.advice_on_release(HELP),
             )
             .related(read.location, "the owner is read here, in a step of its own")
             .lock(&key.name)

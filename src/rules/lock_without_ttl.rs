@@ -28,7 +28,7 @@ fn check_keys(inventory: &Inventory, report: &mut Reporter<'_>) {
             place,
             "takes the lock for as long as the server runs",
             format!("the lock `{}` has no expiry: a worker that dies while it holds it holds it for ever", key.name),
-            "give it a lifetime in the same command: `SET key owner NX PX milliseconds`, and renew it at a third of that",
+            acquire.advice_on_acquire("give it a lifetime in the same command: `SET key owner NX PX milliseconds`, and renew it at a third of that"),
         )
         .lock(&key.name);
         if other != place {

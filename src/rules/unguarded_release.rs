@@ -34,7 +34,7 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
             delete.location,
             "deletes the key without asking who holds it",
             message(&key.name, delete),
-            HELP,
+            delete.advice_on_release(HELP),
         )
         .lock(&key.name)
         .confidence(if key.acquires.is_empty() { Confidence::Medium } else { Confidence::High })

@@ -22,7 +22,7 @@ pub use depth::{DEPTH_LIMIT, too_deep_at};
 pub use discovery::{Discovery, Found, PathError, Request, discover};
 pub use manifest::{Binary, Dependency, Manifest};
 pub use packages::{Packages, read_packages};
-pub use prefilter::{Interest, interest};
+pub use prefilter::{Interest, Words};
 pub use read::{ReadError, SIZE_LIMIT, read_text};
 pub use test_code::without_test_modules;
 

@@ -19,7 +19,8 @@ pub enum Interest {
     Signal,
 }
 
-/// A lock in Redis is a conditional SET, a script, or the delete and expiry that end it.
+/// A lock in Redis is a conditional SET, a script, or the delete and expiry that end it; the clients of other
+/// stores, and lock libraries, are rarely there for anything else.
 const LOCKS: &[&str] = &[
     "set_nx",
     "setnx",
@@ -51,6 +52,13 @@ const LOCKS: &[&str] = &[
     "PEXPIRE",
     "pexpire",
     "leaselint:",
+    "etcd_client",
+    "jetstream::kv",
+    "kv::Store",
+    "rslock",
+    "redlock",
+    "distributed_lock",
+    "Api<Lease>",
 ];
 
 /// Statements that a token must guard, in text or in a file that code names.
@@ -84,17 +92,34 @@ const STATEMENTS: &[&str] = &[
 const SIGNALS: &[&str] =
     &["SIGTERM", "SignalKind", "signal_hook", "ctrlc::", "ctrl_c(", "elegant_departure", "scuffle_signal"];
 
-/// What the needles in the text say of it; a lock anywhere says more than a statement.
-pub fn interest(text: &str) -> Option<Interest> {
-    let mut found = None;
-    for hit in MATCHER.find_iter(text) {
-        let interest = interest_of(hit.pattern().as_usize());
-        if interest == Interest::Lock {
-            return Some(Interest::Lock);
-        }
-        found = found.min(Some(interest)).or(Some(interest));
+/// A search for the words that make a file worth parsing.
+pub struct Words {
+    matcher: AhoCorasick,
+    /// Of a project's own libraries; they come behind the built-in ones.
+    own: Option<AhoCorasick>,
+}
+
+impl Words {
+    /// The built-in words and those of a project's own libraries, which stand for locks.
+    pub fn with(own: &[String]) -> Self {
+        let own: Vec<&str> = own.iter().map(String::as_str).filter(|word| !word.is_empty()).collect();
+        let own = if own.is_empty() { None } else { search(&own) };
+        Self { matcher: MATCHER.clone(), own }
     }
-    found
+
+    /// What the needles in the text say of it; a lock anywhere says more than a statement.
+    pub fn interest(&self, text: &str) -> Option<Interest> {
+        let mut found = None;
+        for hit in self.matcher.find_iter(text) {
+            let interest = interest_of(hit.pattern().as_usize());
+            if interest == Interest::Lock {
+                return Some(Interest::Lock);
+            }
+            found = found.min(Some(interest)).or(Some(interest));
+        }
+        let is_own = self.own.as_ref().is_some_and(|own| own.is_match(text));
+        if is_own { Some(Interest::Lock) } else { found }
+    }
 }
 
 fn interest_of(needle: usize) -> Interest {
@@ -107,13 +132,15 @@ fn interest_of(needle: usize) -> Interest {
     }
 }
 
-/// The SIMD search behind it needs `LeftmostFirst`.
 static MATCHER: LazyLock<AhoCorasick> = LazyLock::new(|| {
-    AhoCorasick::builder()
-        .match_kind(MatchKind::LeftmostFirst)
-        .build([LOCKS, STATEMENTS, SIGNALS].concat())
+    search(&[LOCKS, STATEMENTS, SIGNALS].concat())
         .expect("a hundred short needles are within the limits of the automaton")
 });
+
+/// The SIMD search behind it needs `LeftmostFirst`; `None` when there are more words than it can take.
+fn search(words: &[&str]) -> Option<AhoCorasick> {
+    AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(words).ok()
+}
 
 #[cfg(test)]
 mod tests {
@@ -121,6 +148,7 @@ mod tests {
 
     #[test]
     fn operations_are_hits_in_the_forms_that_clients_offer() {
+        let words = Words::with(&[]);
         for text in [
             "conn.set_nx(key, owner)",
             r#"cmd("SET").arg(k).arg(v).arg("NX").arg("PX")"#,
@@ -129,27 +157,28 @@ mod tests {
             "static RELEASE: &str = \"if redis.call('GET', KEYS[1]) == ARGV[1]\";",
             "// leaselint: allow(get-then-del)",
         ] {
-            assert_eq!(interest(text), Some(Interest::Lock), "{text}");
+            assert_eq!(words.interest(text), Some(Interest::Lock), "{text}");
         }
         for text in [
             "sqlx::query!(\"select pg_try_advisory_lock($1)\")",
             "sqlx::query(\"update jobs set done = true where id = $1 and owner = $2\")",
             "signal(SignalKind::terminate()); sqlx::query_file!(\"done.sql\")",
         ] {
-            assert_eq!(interest(text), Some(Interest::Statement), "{text}");
+            assert_eq!(words.interest(text), Some(Interest::Statement), "{text}");
         }
-        assert_eq!(interest("tokio::signal::ctrl_c().await"), Some(Interest::Signal));
+        assert_eq!(words.interest("tokio::signal::ctrl_c().await"), Some(Interest::Signal));
     }
 
     #[test]
     fn words_of_the_subject_alone_are_no_hits() {
+        let words = Words::with(&[]);
         for text in [
             "//! A redis cache with leases, updated on every lock of the mutex.",
             "let guard = self.state.lock().unwrap(); guard.insert(key, value);",
             "// update the counter, delete the old entry and release the lease",
             "let version = package.version();",
         ] {
-            assert_eq!(interest(text), None, "{text}");
+            assert_eq!(words.interest(text), None, "{text}");
         }
     }
 }

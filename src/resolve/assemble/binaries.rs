@@ -10,7 +10,7 @@ use crate::locks::{Action, Binary, Key, LeaseUse, Sequence, SigtermHandling};
 
 use super::super::Package;
 use super::super::evaluate::Evaluator;
-use super::super::models::{Models, Signals};
+use super::super::models::Signals;
 use super::super::program::SourceUnit;
 
 pub fn binaries(
@@ -87,7 +87,7 @@ fn lease_use(
 /// What the package, and the packages of the workspace that it depends on, do about SIGTERM.
 fn sigterm(evaluator: &Evaluator<'_>, package: Option<usize>, packages: &[Package]) -> SigtermHandling {
     let related = related_packages(package, packages);
-    let signals = &Models::built_in().signals;
+    let signals = &evaluator.models.signals;
     let mut interrupt = None;
     let mut feature_missing = None;
     for (index, unit) in evaluator.program.units.iter().enumerate() {

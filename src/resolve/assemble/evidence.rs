@@ -40,6 +40,8 @@ struct Notes {
     function_says_holding: bool,
     function_says_other: bool,
     counted: bool,
+    /// A lock library, or the type of the object, says so.
+    of_lock_library: bool,
     /// Where a plain SET follows a look at the key, and whether it stores who holds it.
     looked_homes: BTreeSet<String>,
     looked_owner: bool,
@@ -53,6 +55,7 @@ fn note_sequence(sequence: &Sequence, notes: &mut [Notes]) {
                 && sequence.operations.get(check.read).is_some_and(|read| read.key == operation.key)
         });
         let note = &mut notes[operation.key];
+        note.of_lock_library |= operation.is_lock;
         match &operation.action {
             Action::Acquire { owner, .. } => {
                 note.acquires.insert(operation.location);
@@ -107,17 +110,18 @@ impl Notes {
     }
 
     fn evidence(&self, name: &str) -> Vec<Evidence> {
-        let name_says_lock = says_lock(name);
+        let name_says_lock = self.of_lock_library || says_lock(name);
         // A cache is filled in this way, too; only the words around it tell the two apart.
         let by_look = !self.looked_homes.is_empty() && (name_says_lock || self.looked_owner);
-        let never_set = self.acquires.is_empty() && !by_look;
+        let never_set = self.acquires.is_empty() && !by_look && !self.of_lock_library;
         let looked = self.looked_homes.iter().filter(|_| by_look);
         let paired = self.acquire_homes.iter().chain(looked).any(|home| self.release_homes.contains(home));
         let candidates = [
             (self.compared, 4, "its stored value is compared before it is deleted or extended"),
             (self.unique_owner, 2, "each acquisition stores a value of its own"),
             (self.named_owner || (by_look && self.looked_owner), 2, "it stores who holds it"),
-            (name_says_lock, 2, "its name says so"),
+            (self.of_lock_library, 4, "its library has nothing but locks"),
+            (says_lock(name), 2, "its name says so"),
             (self.function_says_lock, 2, "the functions around it say so"),
             (self.function_says_holding, 1, "the functions around it take and give back"),
             (self.released_after_work, 2, "it is deleted after what its acquire guards"),

@@ -9,6 +9,7 @@ use crate::locks::operation::Context;
 use crate::locks::{Action, Lifetime, Operation, OwnerCheck, OwnerValue, ReplyUse, Sequence, Ttl};
 
 use super::super::evaluate::Evaluator;
+use super::super::models::Refusal;
 use super::super::trace::{self, ScriptCall, Trace};
 use super::super::value::{Expiry, Form, Piece, Symbol, Value, WriteCondition};
 use super::keys::{KeyTable, is_of_process, is_random};
@@ -92,6 +93,9 @@ impl Assembly<'_, '_> {
             trace::Action::Set { condition: WriteCondition::IfAbsent, expiry, .. } => {
                 Action::Acquire { ttl: ttl(expiry), owner: owner() }
             }
+            // Optimistic writes are as common on data as on locks, and never a defect of a lock.
+            trace::Action::Set { condition: WriteCondition::IfUnchanged, .. }
+            | trace::Action::Delete { condition: WriteCondition::IfUnchanged } => return None,
             trace::Action::Set { condition: WriteCondition::IfEqual, expiry, .. } => {
                 Action::Expire { compared: true, ttl: ttl(expiry) }
             }
@@ -180,6 +184,8 @@ impl Assembly<'_, '_> {
             error_is_yes: operation.uses.error_is_yes,
             token_in_key: known.token_in_key,
             repetition: repetition(self.evaluator, self.function, self.trace, operation),
+            is_lock: operation.is_lock,
+            advice: operation.advice.clone(),
             is_test: program.is_test(operation.function) || program.is_test(self.function),
         })
     }
@@ -222,11 +228,13 @@ impl Assembly<'_, '_> {
     fn known_acquire(&self, condition: &Value, holds: bool, acquired: &mut Option<usize>) {
         condition.known_answers(holds, &mut |value, positive| {
             for reply in &value.flows.replies {
-                let is_acquire = matches!(
-                    self.trace.operations[*reply].action,
-                    trace::Action::Set { condition: WriteCondition::IfAbsent, .. }
-                );
-                if positive && is_acquire && acquired.is_none() {
+                let trace::Action::Set { condition: WriteCondition::IfAbsent, returns_old, .. } =
+                    self.trace.operations[*reply].action
+                else {
+                    continue;
+                };
+                // `SET … NX GET` answers with the value of the other holder: a value means no.
+                if positive != returns_old && acquired.is_none() {
                     *acquired = self.positions.get(reply).copied();
                 }
             }
@@ -335,7 +343,8 @@ fn naming_call(operation: &trace::Operation) -> Location {
 
 fn reply_use(operation: &trace::Operation) -> ReplyUse {
     let uses = operation.uses;
-    if uses.tested || (uses.compared && !uses.returned) {
+    let heard = uses.error_tested && operation.refusal == Refusal::Error;
+    if uses.tested || heard || (uses.compared && !uses.returned) {
         ReplyUse::Tested
     } else if uses.returned {
         ReplyUse::Returned

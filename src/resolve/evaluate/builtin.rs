@@ -150,6 +150,9 @@ impl Frame<'_, '_> {
         }
         Some(match &receiver.form {
             Form::Reply(operation, Layer::Result) => {
+                if matches!(method, "unwrap" | "expect") {
+                    self.heard_refusal(*operation, receiver);
+                }
                 Value { form: Form::Reply(*operation, Layer::Success), ..receiver.clone() }
             }
             Form::Variant("Ok" | "Some", Some(inner)) if method != "ok" => (**inner).clone(),
@@ -261,7 +264,9 @@ impl Frame<'_, '_> {
                     let (reading, with) = (receiver.clone(), Value::unknown());
                     self.clock_use(span, crate::resolve::trace::ClockUseKind::Compared { reading, with });
                 }
-                Some(Value::made_of(std::iter::once(receiver).chain(args)))
+                let mut value = Value::made_of(std::iter::once(receiver).chain(args));
+                value.flows.moved_back |= method == "checked_sub" && moves_back(receiver, args.first());
+                Some(value)
             }
             _ => None,
         }
@@ -449,7 +454,13 @@ pub(super) fn arithmetic(operator: BinaryOperator, left: &Value, right: &Value) 
         value.flows.cut |= a.checked_rem(*b).is_some_and(|rest| rest != 0);
     }
     value.flows.unit = None;
+    value.flows.moved_back |= operator == BinaryOperator::Subtract && moves_back(left, Some(right));
     value
+}
+
+/// Whether a span is taken from a reading of the wall clock: the result is over already.
+fn moves_back(reading: &Value, span: Option<&Value>) -> bool {
+    reading.flows.wall_clock.is_some() && span.is_some_and(|span| span.flows.wall_clock.is_none())
 }
 
 fn fold(operator: BinaryOperator, left: i128, right: i128) -> Option<i128> {

@@ -54,6 +54,7 @@ impl Frame<'_, '_> {
             Form::SetOptions(options) => Some(options_method(options, method, args)),
             Form::Script(script) => Some(self.script_method(whole, script, method, args)),
             Form::Query(query) => Some(self.query_method(whole, query, method, args)),
+            Form::Transaction(transaction) => Some(self.conditional_method(transaction, method, args)),
             _ => None,
         }
     }
@@ -195,6 +196,11 @@ fn options_method(options: &SetOptions, method: &str, args: &[Value]) -> Value {
         "conditional_set" | "with_expiration" | "value_comparison" | "condition" | "expiration" => {
             args.iter().for_each(|arg| merge(&mut next, arg));
         }
+        // A key tied to a lease lives as long as that.
+        "with_lease" => {
+            let lease = args.first().cloned().unwrap_or_default();
+            next.expiry = Expiry::After { millis: None, unit: 1000, value: Box::new(lease) };
+        }
         "get" => next.returns_old = true,
         _ => {}
     }
@@ -219,7 +225,7 @@ pub(super) fn merge(options: &mut SetOptions, value: &Value) {
 }
 
 /// A list given as one argument is many arguments.
-fn flattened(args: &[Value]) -> Vec<Value> {
+pub(super) fn flattened(args: &[Value]) -> Vec<Value> {
     let flat = |arg: &Value| match &arg.form {
         Form::Tuple(parts) => parts.to_vec(),
         _ => vec![arg.clone()],

@@ -306,6 +306,13 @@ impl Frame<'_, '_> {
                 self.decide(&path[0], &value);
                 self.assign_local(&path[0], value);
             }
+            // `*seen = …`: whoever lent it may test it.
+            ExprKind::Borrow(lent) if matches!(&lent.kind, ExprKind::Path(path) if path.len() == 1) => {
+                self.mark(&value, |uses| uses.passed = true);
+                if let ExprKind::Path(path) = &lent.kind {
+                    self.assign_local(&path[0], value);
+                }
+            }
             ExprKind::Field { base, name } => {
                 let base = self.expr(base);
                 // A flag or token kept in a field may be tested by another method.
@@ -343,7 +350,8 @@ impl Frame<'_, '_> {
     }
 
     fn note_field(&mut self, span: Span, ty: &Rc<str>, field: &Rc<str>, value: Value) {
-        if value.flows.wall_clock.is_some() {
+        // What is over from the start is no deadline, but the way to say that there is none.
+        if value.flows.wall_clock.is_some() && !value.flows.moved_back {
             let kind = ClockUseKind::Stored { ty: ty.clone(), field: field.clone(), reading: value.clone() };
             self.clock_use(span, kind);
         }
@@ -369,6 +377,7 @@ impl Frame<'_, '_> {
         let named: Vec<Value> = call.named.iter().map(|(_, arg)| self.expr(arg)).collect();
         match name {
             "vec" => Value::new(Form::Tuple(args.into())),
+            "json" => Value::new(Form::Document(args.into())),
             "pin" => args.into_iter().next().unwrap_or_default(),
             _ => Value::made_of(args.iter().chain(&named)),
         }
@@ -391,7 +400,9 @@ impl Frame<'_, '_> {
         self.exit(span, &value.flows.replies);
         match &value.form {
             Form::Reply(operation, Layer::Result) => {
-                Value { form: Form::Reply(*operation, Layer::Success), ..value.clone() }
+                let operation = *operation;
+                self.heard_refusal(operation, &value);
+                Value { form: Form::Reply(operation, Layer::Success), ..value }
             }
             Form::Condition(_) => {
                 self.mark_tested(&value);

@@ -14,7 +14,8 @@ use crate::resolve::trace::{
     Trace,
 };
 use crate::resolve::value::{
-    Condition, Expiry, Flows, Form, Piece, QueryBuilder, Record, ScriptBuilder, Symbol, Ticker, Value,
+    Condition, Expiry, Flows, Form, Piece, QueryBuilder, Record, ScriptBuilder, Symbol, Ticker,
+    TransactionBuilder, TransactionPart, Value,
 };
 
 /// Longer chains of calls are not shown.
@@ -146,6 +147,9 @@ impl Frame<'_, '_> {
             let given_none = !operation.action.has_no_expiry() && action.has_no_expiry();
             self.trace.operations.push(Operation {
                 expiry_from_caller: operation.expiry_from_caller || given_none,
+                is_lock: operation.is_lock,
+                refusal: operation.refusal,
+                advice: operation.advice.clone(),
                 named_at: operation.named_at.or(named_here),
                 session: session_of(&action).or_else(|| operation.session.clone()),
                 action,
@@ -291,6 +295,9 @@ impl Arguments<'_> {
             Form::Symbol(Symbol::Field { owner, name }) => self.field(owner, name, &value.form),
             Form::Text(pieces) => self.text(pieces, depth),
             Form::Tuple(parts) => Form::Tuple(parts.iter().map(|part| self.value(part, depth + 1)).collect()),
+            Form::Document(parts) => {
+                Form::Document(parts.iter().map(|part| self.value(part, depth + 1)).collect())
+            }
             Form::Variant(name, inner) => {
                 Form::Variant(name, inner.as_ref().map(|inner| Rc::new(self.value(inner, depth + 1))))
             }
@@ -324,6 +331,13 @@ impl Arguments<'_> {
                 location: query.location,
                 file: query.file.clone(),
             })),
+            Form::Transaction(builder) => Form::Transaction(Rc::new(TransactionBuilder {
+                conditions: builder.conditions.iter().map(|part| self.value(part, depth + 1)).collect(),
+                steps: builder.steps.iter().map(|part| self.value(part, depth + 1)).collect(),
+            })),
+            Form::TransactionPart(part) => {
+                Form::TransactionPart(Rc::new(self.transaction_part(part, depth + 1)))
+            }
             Form::SetOptions(options) => {
                 let mut options = options.clone();
                 options.expiry = self.expiry(&options.expiry);
@@ -334,12 +348,30 @@ impl Arguments<'_> {
         Value { form, flows: self.flows(&value.flows), ty: value.ty.clone() }
     }
 
+    fn transaction_part(&self, part: &TransactionPart, depth: usize) -> TransactionPart {
+        match part {
+            TransactionPart::Condition { key, condition } => {
+                TransactionPart::Condition { key: self.value(key, depth), condition: *condition }
+            }
+            TransactionPart::Step { command, args } => TransactionPart::Step {
+                command: command.clone(),
+                args: args.iter().map(|arg| self.value(arg, depth)).collect(),
+            },
+        }
+    }
+
     /// Whether nothing in the value depends on the call.
     fn leaves_alone(&self, value: &Value) -> bool {
         let is_record = matches!(self.receiver.map(|receiver| &receiver.form), Some(Form::Record(_)));
         let hides_parts = matches!(
             value.form,
-            Form::Pipeline(_) | Form::Command(_) | Form::Script(_) | Form::Query(_) | Form::SetOptions(_)
+            Form::Pipeline(_)
+                | Form::Command(_)
+                | Form::Script(_)
+                | Form::Query(_)
+                | Form::SetOptions(_)
+                | Form::Transaction(_)
+                | Form::TransactionPart(_)
         );
         let flows = &value.flows;
         !hides_parts

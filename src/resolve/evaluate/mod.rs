@@ -17,6 +17,7 @@ mod loops;
 mod query;
 mod store;
 mod tasks;
+mod transaction;
 
 pub use expr::unit_of_name;
 
@@ -26,7 +27,7 @@ use std::rc::Rc;
 use crate::facts::rust::{Function, Type, TypeForm};
 use crate::facts::{FileId, Location, Span};
 
-use super::models::Models;
+use super::models::{Models, Refusal};
 use super::program::Program;
 use super::trace::{ClockUse, ClockUseKind, Context, FieldName, GuardList, HandleUse, Trace, Uses};
 use super::value::{Form, Piece, Symbol, Value};
@@ -42,7 +43,7 @@ pub trait Texts {
 
 pub struct Evaluator<'a> {
     pub program: &'a Program<'a>,
-    models: &'a Models,
+    pub models: &'a Models,
     texts: &'a dyn Texts,
     /// The folders of the packages, by number, with a `/` at the end (or empty).
     package_roots: &'a [String],
@@ -58,10 +59,15 @@ pub struct Evaluator<'a> {
 }
 
 impl<'a> Evaluator<'a> {
-    pub fn new(program: &'a Program<'a>, texts: &'a dyn Texts, package_roots: &'a [String]) -> Self {
+    pub fn new(
+        program: &'a Program<'a>,
+        models: &'a Models,
+        texts: &'a dyn Texts,
+        package_roots: &'a [String],
+    ) -> Self {
         Self {
             program,
-            models: Models::built_in(),
+            models,
             texts,
             package_roots,
             traces: HashMap::new(),
@@ -289,6 +295,15 @@ impl<'e, 'a> Frame<'e, 'a> {
         self.mark(value, |uses| uses.compared = true);
     }
 
+    /// Leaving on an error is leaving without the lock, where a refusal is an error.
+    fn heard_refusal(&mut self, operation: super::value::OperationIndex, reply: &Value) {
+        let is_error = |operation: &super::trace::Operation| operation.refusal == Refusal::Error;
+        if self.trace.operations.get(operation).is_some_and(is_error) {
+            self.trace.mark(operation, |uses| uses.error_tested = true);
+            self.assume(reply, true);
+        }
+    }
+
     fn clock_use(&mut self, span: Span, kind: ClockUseKind) {
         let (location, function) = (self.location(span), self.function);
         self.trace.clock_uses.push(ClockUse { location, function, kind });
@@ -301,9 +316,8 @@ impl<'e, 'a> Frame<'e, 'a> {
         Value::new(Form::Text(Rc::new([piece])))
     }
 
-    /// Whether this file can use a client library by its common method names.
-    fn imports_client(&self) -> bool {
-        let facts = self.eval.program.units[self.unit].facts;
-        facts.uses.iter().any(|import| self.eval.models.is_client_path(&import.path))
+    /// The client libraries whose common method names this file can use.
+    fn imported_libraries(&self) -> super::models::Libraries {
+        self.eval.models.imported(self.eval.program.units[self.unit].facts)
     }
 }

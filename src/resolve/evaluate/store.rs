@@ -2,11 +2,11 @@
 
 use std::rc::Rc;
 
-use crate::facts::rust::{Expr, TypeForm};
+use crate::facts::rust::{Expr, Type, TypeForm};
 use crate::facts::{Location, Span};
 
 use super::Frame;
-use crate::resolve::models::{ActionName, Method, Unit};
+use crate::resolve::models::{ActionName, Command, Libraries, Refusal, Unit};
 use crate::resolve::trace::{Action, Operation, ScriptCall, Uses};
 use crate::resolve::value::{Expiry, Form, Layer, ScriptBuilder, SetOptions, Symbol, Value, WriteCondition};
 
@@ -37,6 +37,9 @@ impl Frame<'_, '_> {
             named_at,
             expiry_from_caller: false,
             repetition: None,
+            is_lock: false,
+            refusal: Refusal::Answer,
+            advice: None,
         });
         Value::new(Form::Reply(index, Layer::Result))
     }
@@ -58,6 +61,15 @@ impl Frame<'_, '_> {
         if let Some(condition) = self.eval.models.condition(path) {
             return Some(Value::new(Form::SetOptions(SetOptions { condition, ..SetOptions::default() })));
         }
+        if self.eval.models.makes_options(path) {
+            return Some(Value::new(Form::SetOptions(SetOptions::default())));
+        }
+        if let Some(part) = self.transaction_call(path, args) {
+            return Some(part);
+        }
+        if let Some(command) = self.eval.models.function(path).cloned() {
+            return self.modelled(span, &command, None, args, None);
+        }
         match (of, name) {
             (_, "cmd") if first.is_some_and(|name| name.as_text().is_some()) => {
                 return Some(self.new_command(span, first?));
@@ -69,9 +81,6 @@ impl Frame<'_, '_> {
             }
             ("redis" | "", "pipe") | ("Pipeline" | "ClusterPipeline", "new" | "with_capacity") => {
                 return Some(self.new_pipeline());
-            }
-            ("SetOptions", "default" | "new") => {
-                return Some(Value::new(Form::SetOptions(SetOptions::default())));
             }
             ("Script", "new" | "from_lua") | ("CallBuilder", "script") => {
                 let source = first?.clone();
@@ -86,11 +95,18 @@ impl Frame<'_, '_> {
         if let Some(query) = self.query_call(span, path, args) {
             return Some(query);
         }
-        if self.eval.models.is_connection(of) && !args.is_empty() {
-            let model = self.eval.models.method(name, args.len() - 1)?.clone();
-            return self.modelled(span, &model, &args[1..], None);
-        }
-        None
+        let (object, rest) = args.split_first()?;
+        let libraries = self.libraries_of_qualifier(of, path);
+        let admits = |model: &Command| libraries.contains(&model.client);
+        let model = self.eval.models.method(name, rest.len(), admits)?.clone();
+        self.modelled(span, &model, Some(object), rest, None)
+    }
+
+    /// The libraries that a method belongs to when it is called by the path of its type or trait.
+    fn libraries_of_qualifier(&self, qualifier: &str, path: &[String]) -> Libraries {
+        let known = self.eval.models.of_connection(qualifier);
+        let is_type = qualifier.starts_with(char::is_uppercase);
+        if known.is_empty() && is_type { self.eval.models.of_path(path) } else { known }
     }
 
     /// `Cmd::set(k, v)`: a builder with the words of the command.
@@ -126,10 +142,8 @@ impl Frame<'_, '_> {
         if let Some(value) = self.statement_method(whole, object, method, args, written) {
             return Some(value);
         }
-        let model = self.eval.models.method(method, args.len())?.clone();
-        if !self.can_be_connection(object, model.distinct) {
-            return None;
-        }
+        let libraries = self.libraries_of(object)?;
+        let model = self.eval.models.method(method, args.len(), |model| libraries.admit(model))?.clone();
         let queued =
             object.ty.as_ref().is_some_and(|ty| ty.name() == "Pipeline" || ty.name() == "ClusterPipeline");
         if queued {
@@ -137,7 +151,7 @@ impl Frame<'_, '_> {
             self.queued_method(span, pipeline, method, args);
             return Some(object.clone());
         }
-        self.modelled(whole, &model, args, None)
+        self.modelled(whole, &model, Some(object), args, None)
     }
 
     /// A pipeline that somebody else made and will send.
@@ -147,78 +161,125 @@ impl Frame<'_, '_> {
     }
 
     pub(super) fn queued_method(&mut self, span: Span, pipeline: usize, method: &str, args: &[Value]) {
-        if let Some(model) = self.eval.models.method(method, args.len()).cloned() {
-            self.modelled(span, &model, args, Some(pipeline));
+        let imported = self.imported_libraries();
+        let admits =
+            |model: &Command| model.distinct || imported.is_empty() || imported.contains(&model.client);
+        if let Some(model) = self.eval.models.method(method, args.len(), admits).cloned() {
+            self.modelled(span, &model, None, args, Some(pipeline));
         }
     }
 
-    /// Whether a method of a client can be meant, from the receiver's type or the file's imports.
-    fn can_be_connection(&self, object: &Value, distinct: bool) -> bool {
+    /// The client libraries that a receiver may belong to, from its type or the file's imports; `None` when it
+    /// is certainly something else.
+    fn libraries_of(&self, object: &Value) -> Option<Candidates> {
         match &object.form {
-            Form::Text(_) | Form::Int(_) | Form::Record(_) | Form::Tuple(_) | Form::Reply(..) => {
-                return false;
+            // A name that was made a handle stands for its lock.
+            Form::Text(_) => {
+                let known = object.ty.as_ref().map(|ty| self.eval.models.of_type(ty)).unwrap_or_default();
+                return (!known.is_empty()).then_some(Candidates::Known(known));
             }
+            Form::Int(_) | Form::Record(_) | Form::Tuple(_) | Form::Reply(..) => return None,
             _ => {}
         }
         let Some(ty) = &object.ty else {
-            return distinct || self.imports_client();
+            return Some(Candidates::Possible(self.imported_libraries()));
         };
         let ty = self.eval.program.peeled(self.unit, ty);
-        let names = std::iter::once(ty.name()).chain(ty.args.iter().map(|arg| arg.name()));
-        if names.clone().any(|name| self.eval.models.is_connection(name))
-            || self.eval.models.is_client_path(&ty.path)
-        {
-            return true;
+        let models = self.eval.models;
+        let mut known = models.of_type(&ty);
+        for path in std::iter::once(&ty.path).chain(ty.args.iter().map(|arg| &arg.path)) {
+            known.extend(models.of_path(&self.eval.program.full_path(self.unit, path)));
         }
-        if ty.kind == TypeForm::Other {
-            return distinct || self.imports_client();
+        if !known.is_empty() {
+            return Some(Candidates::Known(known));
         }
         let is_own = self.eval.program.type_named(self.unit, ty.name()).is_some();
-        let is_plain = is_std_type(ty.name());
-        !is_own && !is_plain && (distinct || self.imports_client())
+        if ty.kind != TypeForm::Other && (is_own || is_std_type(ty.name())) {
+            return None;
+        }
+        Some(Candidates::Possible(self.imported_libraries()))
     }
 
     fn modelled(
         &mut self,
         span: Span,
-        model: &Method,
+        command: &Command,
+        object: Option<&Value>,
         args: &[Value],
         pipeline: Option<usize>,
     ) -> Option<Value> {
-        let unknown = Value::unknown();
-        let argument = |at: Option<usize>| at.and_then(|at| args.get(at));
         // `pool.get()` is no GET.
-        if model.key.is_some_and(|at| at >= args.len()) {
+        if command.key.is_some_and(|at| at >= args.len()) {
             return None;
         }
-        let key = argument(model.key).cloned().unwrap_or_default();
-        let value = argument(model.value).cloned();
-        let lifetime = model.ttl.map(|at| expiry(model.unit, args.get(at).unwrap_or(&unknown)));
-        let condition: WriteCondition = model.condition.into();
-        let action = match model.action {
-            ActionName::Set => {
-                let mut options =
-                    SetOptions { condition, expiry: lifetime.unwrap_or_default(), returns_old: false };
-                args.iter().for_each(|arg| super::command::merge(&mut options, arg));
-                Action::Set {
-                    condition: options.condition,
-                    expiry: options.expiry,
-                    returns_old: options.returns_old,
-                }
-            }
-            ActionName::Get => Action::Get,
+        match command.action {
             // Reading and deleting in one step is a claim of its own, not a release.
             ActionName::GetDelete => return Some(Value::made_of(args)),
-            ActionName::Exists => Action::Exists,
-            ActionName::Delete => Action::Delete { condition },
-            ActionName::Expire => Action::Expire { expiry: lifetime.unwrap_or(Expiry::Unknown) },
-            ActionName::Increment => Action::Increment,
-            ActionName::Watch => Action::Watch,
-            ActionName::Unwatch => Action::Unwatch,
             ActionName::Script => return self.positional_script(span, args),
+            ActionName::Transaction => return self.send_transaction(span, args.first()?),
+            ActionName::Multi | ActionName::Pipeline => {
+                return Some(self.queue(command.action == ActionName::Multi));
+            }
+            ActionName::Watch if command.runs.is_some() => return self.watched(span, command, args),
+            ActionName::Name => return Some(handle(command, args.get(command.key?)?)),
+            _ => {}
+        }
+        let key = match command.handle {
+            Some(at) => self.key_of_handle(args.get(at)?)?,
+            None if command.receiver => object?.clone(),
+            None => command.key.and_then(|at| args.get(at)).cloned().unwrap_or_default(),
         };
         let location = self.location(span);
-        Some(self.emit_at(location, action, key, value, pipeline))
+        let action = action(command, args, condition(command, args)?)?;
+        let value = stored_value(command, args);
+        Some(self.emit_modelled(location, command, action, key, value, pipeline))
+    }
+
+    /// A pipeline, or a MULTI, to queue commands in.
+    fn queue(&mut self, is_atomic: bool) -> Value {
+        let queue = self.new_pipeline();
+        if let Some(atomic) = self.trace.pipelines.last_mut() {
+            *atomic = is_atomic;
+        }
+        queue
+    }
+
+    /// `redis::transaction(con, &[key], |con, pipe| …)`: WATCH, then the closure with its MULTI.
+    fn watched(&mut self, span: Span, command: &Command, args: &[Value]) -> Option<Value> {
+        let Form::Closure(closure) = &args.get(command.runs?)?.form else { return None };
+        let closure = closure.clone();
+        for key in super::command::flattened(&[args.get(command.key?)?.clone()]) {
+            let location = self.location(span);
+            self.emit_at(location, Action::Watch, key, None, None);
+        }
+        let queue = self.queue(true);
+        Some(self.run_closure(&closure, &[args.first()?.clone(), queue]))
+    }
+
+    /// Writes an operation down, with what its model says beside the action.
+    pub(super) fn emit_modelled(
+        &mut self,
+        location: Location,
+        command: &Command,
+        action: Action,
+        key: Value,
+        value: Option<Value>,
+        pipeline: Option<usize>,
+    ) -> Value {
+        let reply = self.emit_at(location, action, key, value, pipeline);
+        if let Some(operation) = self.trace.operations.last_mut() {
+            operation.refusal = command.refusal;
+            operation.advice.clone_from(&command.advice);
+            operation.is_lock = command.is_lock
+                || matches!(command.action, ActionName::Lock | ActionName::Unlock | ActionName::Extend);
+        }
+        reply
+    }
+
+    /// The key of the acquire that gave this handle.
+    fn key_of_handle(&self, handle: &Value) -> Option<Value> {
+        let acquires = handle.flows.replies.iter().filter_map(|&reply| self.trace.operations.get(reply));
+        acquires.filter(|operation| operation.is_lock).map(|operation| operation.key.clone()).next()
     }
 
     /// `eval(script, keys, args)`.
@@ -237,6 +298,112 @@ impl Frame<'_, '_> {
         let key = call.keys.first().cloned().unwrap_or_default();
         let location = self.location(span);
         Some(self.emit_at(location, Action::Script(Rc::new(call)), key, None, None))
+    }
+}
+
+/// The client libraries that a receiver may belong to.
+enum Candidates {
+    /// Its type says so.
+    Known(Libraries),
+    /// The file imports them; nothing speaks against them.
+    Possible(Libraries),
+}
+
+impl Candidates {
+    fn admit(&self, model: &Command) -> bool {
+        match self {
+            Candidates::Known(libraries) => libraries.contains(&model.client),
+            Candidates::Possible(imported) => model.distinct || imported.contains(&model.client),
+        }
+    }
+}
+
+/// A key as a value of the type that later calls need.
+fn handle(command: &Command, key: &Value) -> Value {
+    let made = command.makes.iter().map(|name| Type {
+        kind: TypeForm::Path,
+        path: vec![name.clone()],
+        args: Vec::new(),
+    });
+    Value { ty: made.map(Rc::new).next(), ..key.clone() }
+}
+
+/// The condition of a call: one that needs a revision has none without it. `None` when it cannot be told.
+fn condition(command: &Command, args: &[Value]) -> Option<WriteCondition> {
+    let revision = command.revision.and_then(|at| args.get(at));
+    if let Some(Form::Variant("None", _)) = revision.map(|value| &value.form) {
+        return Some(WriteCondition::Always);
+    }
+    let (Some(at), Some(word)) = (command.document, &command.version_word) else {
+        return Some(command.condition.into());
+    };
+    let Form::Document(parts) = &args.get(at)?.form else { return None };
+    let names_version = parts.iter().any(|part| part.as_text().is_some_and(|text| text == *word));
+    Some(if names_version { WriteCondition::IfUnchanged } else { command.condition.into() })
+}
+
+/// What a call stores or compares with; a lock library makes a value of its own.
+pub(super) fn stored_value(command: &Command, args: &[Value]) -> Option<Value> {
+    if command.action == ActionName::Lock {
+        let mut value = Value::unknown();
+        value.flows.random = true;
+        return Some(value);
+    }
+    command.value.and_then(|at| args.get(at)).cloned()
+}
+
+/// What a call does, under this condition; `None` for what is no command on one key.
+pub(super) fn action(command: &Command, args: &[Value], condition: WriteCondition) -> Option<Action> {
+    let lifetime = || command.ttl.map(|at| expiry(command.unit, args.get(at).unwrap_or(&Value::unknown())));
+    Some(match command.action {
+        ActionName::Set => set(command, args, condition, lifetime().unwrap_or_default()),
+        ActionName::Lock => Action::Set {
+            condition: WriteCondition::IfAbsent,
+            expiry: lifetime().unwrap_or(Expiry::Unknown),
+            returns_old: false,
+        },
+        ActionName::Extend => Action::Set {
+            condition: WriteCondition::IfEqual,
+            expiry: lifetime().unwrap_or(Expiry::Unknown),
+            returns_old: false,
+        },
+        ActionName::Get => Action::Get,
+        ActionName::Exists => Action::Exists,
+        ActionName::Delete => {
+            let mut options = SetOptions { condition, ..SetOptions::default() };
+            args.iter().for_each(|arg| super::command::merge(&mut options, arg));
+            Action::Delete { condition: options.condition }
+        }
+        ActionName::Unlock => Action::Delete { condition: WriteCondition::IfEqual },
+        ActionName::Expire => Action::Expire { expiry: lifetime().unwrap_or(Expiry::Unknown) },
+        ActionName::Increment => Action::Increment,
+        ActionName::Watch => Action::Watch,
+        ActionName::Unwatch => Action::Unwatch,
+        ActionName::GetDelete
+        | ActionName::Script
+        | ActionName::Multi
+        | ActionName::Pipeline
+        | ActionName::Transaction
+        | ActionName::Name => return None,
+    })
+}
+
+fn set(command: &Command, args: &[Value], condition: WriteCondition, lifetime: Expiry) -> Action {
+    let mut options = SetOptions { condition, expiry: lifetime, returns_old: false };
+    args.iter().for_each(|arg| super::command::merge(&mut options, arg));
+    let made_elsewhere = command.options.and_then(|at| args.get(at)).is_some_and(|given| !is_options(given));
+    if options.expiry.is_none() && (made_elsewhere || command.store_lifetime) {
+        options.expiry = Expiry::Unknown;
+    }
+    Action::Set { condition: options.condition, expiry: options.expiry, returns_old: options.returns_old }
+}
+
+/// Whether a value shows all the options that it holds.
+fn is_options(value: &Value) -> bool {
+    match &value.form {
+        Form::SetOptions(_) | Form::Variant("None", _) => true,
+        Form::Variant(_, Some(inner)) => matches!(inner.form, Form::SetOptions(_)),
+        _ => false,
     }
 }
 
@@ -266,6 +433,7 @@ pub(super) fn lifetime(unit: i128, amount: Value) -> Expiry {
         Form::Int(number) => number.checked_mul(unit),
         Form::Duration(millis) => Some(*millis),
         Form::Variant("None", _) => return Expiry::None,
+        Form::Variant("Some", Some(inner)) => return lifetime(unit, (**inner).clone()),
         _ => amount
             .as_text()
             .and_then(|text| text.parse::<i128>().ok())

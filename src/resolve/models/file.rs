@@ -1,0 +1,270 @@
+//! The form of a model file: `rules/clients/<library>.toml`, and each `[[client]]` of a `leaselint.toml`. What
+//! its entries mean to the evaluator is not its business.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use crate::locks::Advice;
+use crate::resolve::value::WriteCondition;
+
+/// What one file says of one library.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ClientModel {
+    /// The library; documentation only.
+    #[allow(dead_code)]
+    #[serde(alias = "name")]
+    client: String,
+    #[serde(default)]
+    pub(super) crates: Vec<String>,
+    /// Types and traits by the last segment of their path; `Api<Lease>` asks for a type argument as well.
+    #[serde(default)]
+    pub(super) connections: Vec<String>,
+    /// Names that projects give to connections by custom; no type of the library is called so.
+    #[serde(default)]
+    pub(super) aliases: Vec<String>,
+    /// All keys of this library are locks, whatever else is seen of them.
+    #[serde(default)]
+    pub(super) locks: bool,
+    /// What its users should do instead of what a rule flags.
+    #[serde(default)]
+    pub(super) advice: Option<Arc<Advice>>,
+    #[serde(default)]
+    pub(super) method: Vec<Command>,
+    #[serde(default)]
+    pub(super) function: Vec<Command>,
+    #[serde(default)]
+    pub(super) condition: Vec<ConditionEntry>,
+    #[serde(default)]
+    pub(super) expiry: Vec<ExpiryEntry>,
+    /// Path tails that make the options of a SET.
+    #[serde(default)]
+    pub(super) options: Vec<String>,
+    #[serde(default)]
+    pub(super) transaction: Option<Transaction>,
+    #[serde(default)]
+    pub(super) compare: Vec<Compare>,
+    #[serde(default)]
+    pub(super) statement: Vec<Statement>,
+    #[serde(default)]
+    pub(super) query: Vec<Query>,
+    #[serde(default)]
+    pub(super) counts: Vec<String>,
+    #[serde(default)]
+    pub(super) signals: Signals,
+}
+
+/// A call that is one command to the store: a method by its name, or a function by the last two segments of
+/// its path.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Command {
+    #[serde(alias = "paths")]
+    pub names: Vec<String>,
+    pub action: ActionName,
+    /// Only calls with so many arguments.
+    pub args: Option<usize>,
+    #[serde(default)]
+    pub condition: ConditionName,
+    pub key: Option<usize>,
+    pub value: Option<usize>,
+    /// The argument that holds the lifetime, and its unit.
+    pub ttl: Option<usize>,
+    #[serde(default)]
+    pub unit: Unit,
+    /// The argument with the options; what it says is unknown when it is made elsewhere.
+    pub options: Option<usize>,
+    /// The argument with the expected revision; without one nothing is compared.
+    pub revision: Option<usize>,
+    /// The argument with a document that may name the version which it expects, by this word.
+    pub document: Option<usize>,
+    pub version_word: Option<String>,
+    /// The argument that an acquire gave; it stands for the key.
+    pub handle: Option<usize>,
+    /// The type of what it gives, where later calls need that.
+    pub makes: Option<String>,
+    /// The argument that is run after a WATCH, with the connection and the queue of the transaction.
+    pub runs: Option<usize>,
+    /// The receiver stands for the key.
+    #[serde(default)]
+    pub receiver: bool,
+    /// The store's own configuration ends the key's life.
+    #[serde(default)]
+    pub store_lifetime: bool,
+    /// How the caller hears that a condition did not hold.
+    #[serde(default)]
+    pub refusal: Refusal,
+    /// The name says it, whatever the receiver is.
+    #[serde(default)]
+    pub distinct: bool,
+    /// A function that makes a step of a transaction and sends nothing.
+    #[serde(default)]
+    pub queued: bool,
+    /// The number of its library.
+    #[serde(skip)]
+    pub client: usize,
+    /// All keys of its library are locks.
+    #[serde(skip)]
+    pub is_lock: bool,
+    /// Its library's.
+    #[serde(skip)]
+    pub advice: Option<Arc<Advice>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ActionName {
+    Set,
+    Get,
+    GetDelete,
+    Exists,
+    Delete,
+    Expire,
+    Increment,
+    Script,
+    Watch,
+    Unwatch,
+    /// A lock library's acquire, with an owner value that the library makes.
+    Lock,
+    /// Its release, which compares.
+    Unlock,
+    /// Its renewal, which compares.
+    Extend,
+    /// Names a key to a value of the type `makes`, and sends nothing.
+    Name,
+    /// Starts a MULTI, or a pipeline: what is called on it is queued until it is sent.
+    Multi,
+    Pipeline,
+    /// Sends a transaction.
+    Transaction,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ConditionName {
+    #[default]
+    Always,
+    IfAbsent,
+    IfPresent,
+    IfEqual,
+    IfUnchanged,
+}
+
+impl From<ConditionName> for WriteCondition {
+    fn from(name: ConditionName) -> Self {
+        match name {
+            ConditionName::Always => WriteCondition::Always,
+            ConditionName::IfAbsent => WriteCondition::IfAbsent,
+            ConditionName::IfPresent => WriteCondition::IfPresent,
+            ConditionName::IfEqual => WriteCondition::IfEqual,
+            ConditionName::IfUnchanged => WriteCondition::IfUnchanged,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    #[default]
+    Seconds,
+    Milliseconds,
+    SecondsOfDay,
+    MillisecondsOfDay,
+    Keep,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Refusal {
+    /// By the value in `Ok`.
+    #[default]
+    Answer,
+    /// By an `Err`.
+    Error,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ConditionEntry {
+    pub(super) path: String,
+    pub(super) condition: ConditionName,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ExpiryEntry {
+    pub(super) path: String,
+    pub(super) unit: Unit,
+}
+
+/// How a transaction is put together.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct Transaction {
+    /// The path tail that makes an empty one.
+    pub(super) new: String,
+    /// The methods that take its conditions, and what is done when all of them hold.
+    pub(super) when: String,
+    pub(super) then: String,
+}
+
+/// A function that makes a condition of a transaction: its arguments are the key, the operator, the number
+/// or value that the key is compared with.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Compare {
+    pub(super) path: String,
+    pub(super) of: Compared,
+}
+
+/// What of a key a transaction compares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Compared {
+    /// What is stored.
+    Value,
+    /// A count that is 0 while the key does not exist.
+    Revision,
+}
+
+/// A method that runs SQL given as an argument.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Statement {
+    pub(super) names: Vec<String>,
+    pub text: usize,
+    pub binds: Option<usize>,
+}
+
+/// A function or macro that makes a query to be run later.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Query {
+    pub(super) names: Vec<String>,
+    pub text: usize,
+    /// The argument names a file with the text.
+    #[serde(default)]
+    pub file: bool,
+}
+
+/// What shows that a program handles SIGTERM.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct Signals {
+    /// Path tails.
+    pub paths: Vec<String>,
+    /// Methods.
+    pub methods: Vec<String>,
+    /// Path tails that do so only with this feature of their crate.
+    pub with_feature: Vec<FeatureSignal>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FeatureSignal {
+    pub path: String,
+    #[serde(rename = "crate")]
+    pub name: String,
+    pub feature: String,
+}
