@@ -103,6 +103,9 @@ fn lock_names<'c>(columns: impl Iterator<Item = &'c str>, profile: &TableProfile
 }
 
 fn is_about_holder(column: &str, profile: &TableProfile) -> bool {
+    if naming::is_lock_id(column) {
+        return false;
+    }
     profile.is_owner(column)
         || profile.is_deadline(column)
         || profile.is_claim_time(column)
@@ -120,8 +123,7 @@ fn has_key(table: &Table, profile: &TableProfile, names: &[String]) -> bool {
         let covers = |column: &String| {
             names.iter().any(|name| column.eq_ignore_ascii_case(name) || is_expression_of(column, name))
         };
-        let one_each =
-            !key.iter().any(|c| profile.is_owner(c) || profile.is_deadline(c) || naming::is_time(c));
+        let one_each = !key.iter().any(|c| is_about_holder(c, profile));
         one_each && (names.is_empty() || key.iter().any(covers))
     })
 }

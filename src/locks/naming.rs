@@ -369,6 +369,13 @@ pub fn is_lock_mode(column: &str) -> bool {
         .contains(&joined.as_str())
 }
 
+/// `lock_id`: in a table of locks, the lock's own name, where elsewhere it would name a holder.
+pub fn is_lock_id(column: &str) -> bool {
+    let words = words(column);
+    let [lock, id] = words.as_slice() else { return false };
+    ["lock", "lease", "mutex"].contains(&lock.as_str()) && ["id", "name", "key"].contains(&id.as_str())
+}
+
 /// A column that names the thing that is locked.
 pub fn is_lock_name(column: &str) -> bool {
     let words = words(column);

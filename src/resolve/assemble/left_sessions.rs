@@ -125,7 +125,7 @@ impl<'f> Reading<'f> {
     }
 
     fn left(&self, acts: &[Act]) -> Vec<LeftSession> {
-        let mut found = Vec::new();
+        let mut found = self.left_at_once(acts);
         for pooled in self.lets.iter().filter_map(pooled) {
             if self.escapes(&pooled) {
                 continue;
@@ -148,6 +148,20 @@ impl<'f> Reading<'f> {
             }
         }
         found
+    }
+
+    /// `….execute(&mut *pool.acquire().await?)`: the connection goes back when the statement has run.
+    fn left_at_once(&self, acts: &[Act]) -> Vec<LeftSession> {
+        let takes = acts.iter().filter(|act| act.act != SessionAct::Release && act.place.file == self.file);
+        let at_once = takes.filter_map(|act| {
+            let inside = |e: &&&Expr| {
+                within(act.place.span, e.span) && self.scope_of(e.span) == self.scope_of(act.place.span)
+            };
+            let span = self.exprs.iter().filter(inside).find(|e| is_acquire(e))?.span;
+            let connection = Location { file: self.file, span };
+            Some(LeftSession { taken_at: act.place, connection, exit: None })
+        });
+        at_once.collect()
     }
 
     /// Whether anything between these bytes names the variable.
@@ -286,14 +300,23 @@ fn pooled<'f>(l: &Let<'f>) -> Option<Pooled<'f>> {
     loop {
         match &value.kind {
             ExprKind::Try(inner) | ExprKind::Await(inner) | ExprKind::Borrow(inner) => value = inner,
-            ExprKind::MethodCall { receiver, method, .. } => {
-                if ACQUIRES.contains(&method.as_str()) && is_pool(receiver, method) {
+            ExprKind::MethodCall { receiver, .. } => {
+                if is_acquire(value) {
                     return Some(Pooled { name, at: l.span });
                 }
                 value = receiver;
             }
             _ => return None,
         }
+    }
+}
+
+fn is_acquire(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::MethodCall { receiver, method, .. } => {
+            ACQUIRES.contains(&method.as_str()) && is_pool(receiver, method)
+        }
+        _ => false,
     }
 }
 

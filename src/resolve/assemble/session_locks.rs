@@ -63,3 +63,33 @@ pub(super) fn imported_dialect(uses: &[crate::facts::rust::Use]) -> Option<Diale
     found.dedup();
     if found.len() == 1 { found.pop() } else { None }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_text_does_to_its_sessions_lock() {
+        use SessionAct::{Release, Take, Try};
+        for (text, expected) in [
+            ("SELECT pg_advisory_lock($1)", Some((Take, false))),
+            ("select pg_try_advisory_lock(1, 2)", Some((Try, false))),
+            ("SELECT pg_try_advisory_lock_shared(1)", Some((Try, false))),
+            ("SELECT pg_advisory_xact_lock(1)", Some((Take, true))),
+            ("SELECT pg_try_advisory_xact_lock(1)", Some((Try, true))),
+            ("SELECT pg_advisory_unlock(1)", Some((Release, false))),
+            ("SELECT pg_advisory_unlock_all()", Some((Release, false))),
+            ("DISCARD ALL;", Some((Release, false))),
+            ("SELECT GET_LOCK(?, 10)", Some((Try, false))),
+            ("DO RELEASE_LOCK('a')", Some((Release, false))),
+            // Both in one statement meet one session.
+            ("SELECT pg_advisory_lock(1), work(), pg_advisory_unlock(1)", None),
+            ("SELECT queue.get_lock($1)", None),
+            ("SELECT try_get_lock($1)", None),
+            ("SELECT * FROM advisory_locks", None),
+        ] {
+            let found = session_lock(text).map(|lock| (lock.act, lock.for_transaction));
+            assert_eq!(found, expected, "{text}");
+        }
+    }
+}

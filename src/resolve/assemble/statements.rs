@@ -445,28 +445,36 @@ fn needs_more(before: &str) -> bool {
 }
 
 fn executor(value: &Value, session: &str) -> Executor {
-    let type_names: Vec<String> = value
-        .ty
-        .iter()
-        .flat_map(|ty| ty.path.iter().chain(ty.args.iter().flat_map(|arg| &arg.path)))
-        .map(|name| name.to_ascii_lowercase())
-        .collect();
-    let name = session.to_ascii_lowercase();
-    let has = |part: &str| type_names.iter().any(|ty| ty.contains(part));
-    // sea-orm's DatabaseConnection is a pool.
-    if has("databaseconnection") || has("dbconn") && !has("transaction") {
-        return Executor::Pool;
+    let names =
+        value.ty.iter().flat_map(|ty| std::iter::once(ty.name()).chain(ty.args.iter().map(|a| a.name())));
+    if let Some(executor) = names.filter_map(executor_of_type).next() {
+        return executor;
     }
-    if has("transaction") || matches!(name.as_str(), "tx" | "txn" | "trx" | "transaction") {
+    let name = session.to_ascii_lowercase();
+    if matches!(name.as_str(), "tx" | "txn" | "trx" | "transaction") {
         Executor::Transaction
-    } else if has("poolconnection") || (has("conn") && !has("pool")) {
-        Executor::Connection
-    } else if has("pool") || name.contains("pool") {
+    } else if name.contains("pool") {
         Executor::Pool
-    } else if has("client") || name.contains("conn") {
+    } else if name.contains("conn") {
         Executor::Connection
     } else {
         Executor::Unknown
+    }
+}
+
+/// What a type's own name says; one of a wrapper's says nothing, so that its argument is asked.
+fn executor_of_type(name: &str) -> Option<Executor> {
+    let name = name.to_ascii_lowercase();
+    if name.contains("transaction") {
+        Some(Executor::Transaction)
+    } else if name.ends_with("pool") || matches!(name.as_str(), "databaseconnection" | "dbconn") {
+        // sea-orm's DatabaseConnection is a pool.
+        Some(Executor::Pool)
+    } else if name.contains("conn") || name.contains("client") || name == "object" {
+        // `PoolConnection`, and deadpool's `Object`: one session, for as long as it is kept.
+        Some(Executor::Connection)
+    } else {
+        None
     }
 }
 
