@@ -13,6 +13,8 @@ pub struct Key {
     pub acquires: Vec<Location>,
     /// No more is known of it than that a caller gives it.
     pub is_parameter: bool,
+    /// A part of its text is known, so that it can be told from other keys.
+    pub is_written: bool,
 }
 
 /// One reason, with its weight: positive for a lock, negative against it.

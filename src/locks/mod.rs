@@ -33,12 +33,12 @@ pub use key::{Evidence, Key};
 pub use operation::{
     Action, Advice, Damage, Lifetime, Operation, OwnerCheck, OwnerValue, ReplyUse, Sequence, Share, Ttl,
 };
-pub use regions::{HeldRegion, LateWrite, held_regions};
+pub use regions::{HeldRegion, LateWrite};
 pub use renewal::{Handle, OnFailure, Pause, RenewalLoop, Repetition, Task};
 pub use reply::droppers;
 pub use rows::{
-    RowClaim, constant_row_owners, ignored_row_acquires, ignored_session_locks, unguarded_row_claims,
-    unguarded_row_releases, unguarded_row_renewals,
+    RowClaim, constant_row_owners, ignored_row_acquires, ignored_session_locks, uncompared_row_owners,
+    unguarded_row_claims, unguarded_row_releases, unguarded_row_renewals,
 };
 pub use schema::Schema;
 pub use statement::{
@@ -66,6 +66,7 @@ pub struct Inventory {
     pub schema: Schema,
     /// What the tables are to locking, worked out when it is first asked for.
     tables: OnceLock<Tables>,
+    regions: OnceLock<Vec<HeldRegion>>,
     /// Input that could not be read or parsed.
     pub problems: Vec<InputProblem>,
 }
@@ -110,6 +111,56 @@ impl Inventory {
                 && !operation.context.in_script
                 && !sequence.is_own(operation)
         })
+    }
+
+    /// From each acquire to the release of the same lock in one function.
+    pub fn held_regions(&self) -> &[HeldRegion] {
+        self.regions.get_or_init(|| regions::of(self))
+    }
+
+    /// Acquires that store who holds the lock, where nothing compares what is stored and nothing deletes or
+    /// extends the key either: an uncompared release or renewal speaks for itself.
+    pub fn uncompared_owners(&self) -> Vec<&Operation> {
+        let mut looked_at = BTreeSet::new();
+        for operation in self.sequences.iter().flat_map(|sequence| &sequence.operations) {
+            let looks = match operation.action {
+                Action::Delete { .. } | Action::Expire { .. } | Action::Overwrite { .. } => true,
+                // It may be compared where it goes.
+                Action::Read => operation.context.in_script || operation.reply != ReplyUse::Ignored,
+                _ => operation.is_test,
+            };
+            if looks {
+                looked_at.insert(operation.key);
+            }
+        }
+        // What compares a key that the text does not show may compare any of them.
+        let all = self.each_operation(|sequence, operation| {
+            !self.keys[operation.key].is_written
+                && (matches!(
+                    operation.action,
+                    Action::Delete { compared: true } | Action::Expire { compared: true, .. }
+                ) || sequence.ownership_read(operation).is_some())
+        });
+        if !all.is_empty() {
+            return Vec::new();
+        }
+        let stores_owner = |action: &Action| match action {
+            Action::Acquire { owner: OwnerValue::Unique, .. } => true,
+            Action::Acquire { owner: OwnerValue::Named(name), .. } => vocabulary::says_owner(name),
+            _ => false,
+        };
+        let mut found: Vec<&Operation> = self
+            .acquires()
+            .into_iter()
+            .map(|(_, acquire)| acquire)
+            .filter(|acquire| stores_owner(&acquire.action) && !looked_at.contains(&acquire.key))
+            .filter(|acquire| !acquire.token_in_key && self.keys[acquire.key].is_written)
+            // Their libraries and leases free the lock by themselves.
+            .filter(|acquire| !acquire.is_lock && acquire.advice.is_none())
+            .collect();
+        found.sort_by_key(|acquire| acquire.location);
+        found.dedup_by_key(|acquire| acquire.location);
+        found
     }
 
     /// Every release that compares and deletes in one step, in every sequence that shows it.

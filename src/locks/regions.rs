@@ -57,7 +57,7 @@ enum Role {
 }
 
 /// Every region of every function.
-pub fn held_regions(inventory: &Inventory) -> Vec<HeldRegion> {
+pub(super) fn of(inventory: &Inventory) -> Vec<HeldRegion> {
     let rows = Rows::of(inventory);
     inventory.timelines.iter().flat_map(|timeline| of_timeline(inventory, &rows, timeline)).collect()
 }

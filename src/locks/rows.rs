@@ -5,6 +5,7 @@
 //! into findings, each defect into one.
 
 mod claims;
+mod owners;
 mod protection;
 mod purpose;
 mod renewals;
@@ -13,6 +14,7 @@ pub use claims::{
     RowClaim, constant_row_owners, ignored_row_acquires, ignored_session_locks, unguarded_row_claims,
 };
 
+pub use owners::{UncomparedOwner, uncompared_row_owners};
 pub use renewals::renewal_statements;
 
 use super::Inventory;

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use crate::locks::rows::{Protection, Purpose, row_writes};
-use crate::locks::{CountUse, Inventory, Operation, ReplyUse, droppers, held_regions};
+use crate::locks::{CountUse, Inventory, Operation, ReplyUse, droppers};
 use crate::rules::{Draft, Reporter};
 
 const HELP: &str =
     "read the answer: a release that deletes nothing says that the lock was lost during the work";
 
 pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
-    let regions = held_regions(inventory);
+    let regions = inventory.held_regions();
     let fenced: BTreeSet<&str> =
         regions.iter().filter(|region| region.is_fenced).map(|region| region.function.as_str()).collect();
     let is_dropped = |release: &Operation| release.reply == ReplyUse::Ignored && release.pipeline.is_none();

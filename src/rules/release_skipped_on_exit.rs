@@ -1,14 +1,14 @@
 //! An exit between acquire and release leaves the lock held.
 
 use crate::finding::Severity;
-use crate::locks::{Inventory, held_regions};
+use crate::locks::Inventory;
 use crate::rules::{Draft, Reporter};
 
 const HELP: &str = "run the work in an inner `async` block or function, release, and return its result then; or \
                     let a guard release in `Drop`";
 
 pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
-    for region in held_regions(inventory) {
+    for region in inventory.held_regions() {
         let Some((first, others)) = region.exits.split_first() else { continue };
         let lock = &region.lock;
         let (severity, message) = if region.ends_by_itself {

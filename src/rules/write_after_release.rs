@@ -1,10 +1,10 @@
 //! A write to what the lock protects, made when the lock is no longer held.
 
-use crate::locks::{HeldRegion, Inventory, LateWrite, held_regions};
+use crate::locks::{HeldRegion, Inventory, LateWrite};
 use crate::rules::{Draft, Reporter};
 
 pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
-    for region in held_regions(inventory) {
+    for region in inventory.held_regions() {
         for write in &region.late_writes {
             report.add(draft(&region, write));
         }

@@ -20,6 +20,7 @@ pub fn weigh(names: &[KeyName], sequences: &[Sequence]) -> Vec<Key> {
             name: name.text.clone(),
             evidence: notes.evidence(&name.text),
             is_parameter: name.is_parameter,
+            is_written: name.is_written,
             acquires: notes.acquires.into_iter().collect(),
         })
         .collect()

@@ -21,6 +21,7 @@ pub struct KeyTable {
 pub struct KeyName {
     pub text: String,
     pub is_parameter: bool,
+    pub is_written: bool,
 }
 
 /// What a key value shows.
@@ -43,9 +44,10 @@ impl KeyTable {
         let (identity, name) = identity(evaluator, function, &pieces)?;
         let next = self.names.len();
         let is_parameter = identity.starts_with("param:");
+        let is_written = identity.starts_with("text:");
         let index = *self.by_identity.entry(identity).or_insert(next);
         if index == next {
-            self.names.push(KeyName { text: name, is_parameter });
+            self.names.push(KeyName { text: name, is_parameter, is_written });
         }
         Some(KnownKey { index, token_in_key })
     }

@@ -125,7 +125,9 @@ impl Frame<'_, '_> {
         for arg in args {
             if let Form::Closure(closure) = &arg.form {
                 let closure = closure.clone();
-                self.run_closure(&closure, &[]);
+                let result = self.run_closure(&closure, &[]);
+                // The function that runs it gets its result.
+                self.mark(&result, |uses| uses.passed = true);
             }
         }
     }
