@@ -63,15 +63,21 @@ pub(super) fn inventory(workspace: &Workspace<'_>) -> Inventory {
 fn package(manifest: &Manifest) -> Package {
     let dependencies: Vec<PackageDependency> = manifest
         .dependencies
-        .values()
-        .map(|dependency| PackageDependency {
+        .iter()
+        .map(|(name, dependency)| PackageDependency {
+            name: name.clone(),
+            path: dependency.path.clone(),
             package: dependency.package.clone(),
             features: dependency.features.clone(),
         })
         .collect();
     let dialect = dialect(&dependencies);
+    let name = manifest.package.clone().unwrap_or_default();
     Package {
-        name: manifest.package.clone().unwrap_or_default(),
+        crate_name: manifest.lib_name.clone().unwrap_or_else(|| name.replace('-', "_")),
+        library: manifest.lib_path.clone(),
+        binaries: manifest.bins.iter().map(|bin| bin.path.clone()).collect(),
+        name,
         root: manifest.dir.clone(),
         dependencies,
         dialect,

@@ -6,13 +6,13 @@ mod assemble;
 mod evaluate;
 mod models;
 mod order;
+mod packages;
 mod program;
 mod trace;
 mod value;
 
 use crate::facts::FileId;
 use crate::facts::lua::LuaFile;
-use crate::facts::sql::Dialect;
 use crate::locks::Inventory;
 
 use assemble::KeyTable;
@@ -22,24 +22,8 @@ use program::Program;
 
 pub use evaluate::Texts;
 pub use order::{acts_on_store, runs_sql, takes_session};
+pub use packages::{Package, PackageDependency};
 pub use program::SourceUnit;
-
-/// A package of the run, as its manifest tells.
-#[derive(Debug, Clone, Default)]
-pub struct Package {
-    pub name: String,
-    /// The folder, with a `/` at the end; empty for the folder that the tool runs in.
-    pub root: String,
-    pub dependencies: Vec<PackageDependency>,
-    /// The dialect that the manifest shows, such as by the features of `sqlx`.
-    pub dialect: Option<Dialect>,
-}
-
-#[derive(Debug, Clone)]
-pub struct PackageDependency {
-    pub package: String,
-    pub features: Vec<String>,
-}
 
 /// Texts of included files, by path.
 pub struct IncludedTexts {
@@ -66,7 +50,7 @@ pub fn resolve(
     texts: &dyn Texts,
     packages: &[Package],
 ) -> Inventory {
-    let program = Program::new(units, &dependencies(packages));
+    let program = Program::new(units, packages);
     let order = order::callees_first(&program, models::Models::built_in());
     let roots: Vec<String> = packages.iter().map(|package| package.root.clone()).collect();
     let mut evaluator = Evaluator::new(&program, texts, &roots);
@@ -87,28 +71,4 @@ pub fn resolve(
     inventory.clock_flows = clock_flows;
     inventory.binaries = binaries;
     inventory
-}
-
-/// For each package, the packages of the run that it depends on, directly or not.
-fn dependencies(packages: &[Package]) -> Vec<Vec<usize>> {
-    let by_name: std::collections::HashMap<&str, usize> =
-        packages.iter().enumerate().map(|(at, package)| (package.name.as_str(), at)).collect();
-    let direct = |at: usize| {
-        packages[at].dependencies.iter().filter_map(|other| by_name.get(other.package.as_str()).copied())
-    };
-    (0..packages.len())
-        .map(|start| {
-            let mut found = Vec::new();
-            let mut waiting = std::collections::VecDeque::from([start]);
-            while let Some(at) = waiting.pop_front() {
-                for other in direct(at).filter(|&other| other != start) {
-                    if !found.contains(&other) {
-                        found.push(other);
-                        waiting.push_back(other);
-                    }
-                }
-            }
-            found
-        })
-        .collect()
 }

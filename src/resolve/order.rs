@@ -161,30 +161,43 @@ fn may_run_sql(expr: &Expr, models: &Models) -> bool {
 
 impl Mentions {
     fn of(program: &Program<'_>, models: &Models, function: usize) -> Self {
-        let FunctionEntry { unit, function } = program.functions[function];
+        let entry = program.functions[function];
+        let FunctionEntry { unit, function, .. } = entry;
         let Some(body) = &function.body else { return Self::default() };
-        let imports_client =
-            program.units[unit].facts.uses.iter().any(|import| models.is_client_path(&import.path));
+        let is_client = |path: &[String]| models.is_client_path(path);
+        let imports_client = program.imports(entry.scope().module, &is_client);
+        let mut paths: Vec<&[String]> = Vec::new();
         let mut names: Vec<&str> = Vec::new();
         let mut found = Self { takes_session: takes_session(function), ..Self::default() };
         each_expr(body, &mut |expr| {
             found.lock |= may_lock(expr, models, imports_client);
             found.statement |= may_run_sql(expr, models);
             match &expr.kind {
-                ExprKind::Path(path) => names.extend(path.last().map(String::as_str)),
+                ExprKind::Path(path) => paths.push(path),
                 ExprKind::MethodCall { method, .. } => names.push(method.as_str()),
                 _ => {}
             }
         });
+        paths.sort_unstable();
+        paths.dedup();
+        let mut callees: Vec<usize> = Vec::new();
+        for path in paths {
+            let meant = program.functions_at(entry.scope(), path, function.owner.as_deref());
+            match path.last() {
+                Some(name) if meant.is_empty() => names.push(name),
+                _ => callees.extend(meant),
+            }
+        }
         names.sort_unstable();
         names.dedup();
-        let mut callees: Vec<usize> = names
+        let by_name = names
             .into_iter()
-            .map(|name| program.named(unit, name).take(MAX_NAMESAKES + 1).collect::<Vec<_>>())
+            .map(|name| program.methods_named(unit, name).take(MAX_NAMESAKES + 1).collect::<Vec<_>>())
             .filter(|namesakes| namesakes.len() <= MAX_NAMESAKES)
-            .flatten()
-            .collect();
+            .flatten();
+        callees.extend(by_name);
         callees.sort_unstable();
+        callees.dedup();
         Self { callees, ..found }
     }
 }

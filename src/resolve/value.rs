@@ -376,7 +376,8 @@ impl Value {
     }
 }
 
-fn same_pieces(left: &[Piece], right: &[Piece]) -> bool {
+/// Whether two texts are alike, whatever their holes hold.
+pub fn same_pieces(left: &[Piece], right: &[Piece]) -> bool {
     left.len() == right.len()
         && left.iter().zip(right).all(|pair| match pair {
             (Piece::Text { text: a, .. }, Piece::Text { text: b, .. }) => a == b,

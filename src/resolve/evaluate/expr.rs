@@ -7,10 +7,11 @@ use crate::facts::rust::{BinaryOperator, Expr, ExprKind, MacroCall, Type, TypeFo
 
 use super::Frame;
 use super::MAX_NESTING;
+use crate::resolve::program::ConstantEntry;
 use crate::resolve::trace::ClockUseKind;
 use crate::resolve::value::{Closure, Condition, Form, Layer, Record, SetOptions, Symbol, Value};
 
-impl Frame<'_, '_> {
+impl<'a> Frame<'_, 'a> {
     pub(super) fn expr(&mut self, expr: &Expr) -> Value {
         match &expr.kind {
             ExprKind::Text(literal) => self.written_text(literal),
@@ -135,7 +136,7 @@ impl Frame<'_, '_> {
             "NX" | "XX" | "IFEQ" if path.len() == 1 => {}
             _ => {}
         }
-        let full = self.eval.program.full_path(self.unit, path);
+        let full = self.eval.program.full_path(self.scope.module, path);
         if let Some(condition) =
             self.eval.models.condition(&full).or_else(|| self.eval.models.condition(path))
         {
@@ -148,8 +149,9 @@ impl Frame<'_, '_> {
         if let Some(value) = self.constant(path) {
             return value;
         }
-        if let Some(function) = self.eval.program.function_at(self.unit, path, self.owner) {
-            self.note_call(function);
+        let functions = self.eval.program.functions_at(self.scope, path, self.owner);
+        functions.iter().for_each(|&function| self.note_call(function));
+        if let Some(function) = self.picked(&functions) {
             return Value::new(Form::Function(function));
         }
         match name {
@@ -159,7 +161,13 @@ impl Frame<'_, '_> {
     }
 
     fn constant(&mut self, path: &[String]) -> Option<Value> {
-        let entry = self.eval.program.constant_at(self.unit, path, self.owner)?;
+        let entries = self.eval.program.constants_at(self.scope, path, self.owner);
+        let values: Vec<Value> = entries.iter().filter_map(|entry| self.constant_value(*entry)).collect();
+        let (first, rest) = values.split_first()?;
+        Some(rest.iter().fold(first.clone(), |all, other| Value::either(&all, other)))
+    }
+
+    fn constant_value(&mut self, entry: ConstantEntry<'a>) -> Option<Value> {
         let unit = &self.eval.program.units[entry.unit];
         let location = crate::facts::Location { file: unit.file, span: entry.constant.span };
         if let Some(known) = self.eval.constants.get(&location) {
@@ -172,19 +180,20 @@ impl Frame<'_, '_> {
         // A constant made of itself is no program, but must not hang us either.
         self.eval.constants.insert(location, Value::unknown());
         self.eval.nesting += 1;
-        let (before_unit, before_file, before_owner) = (self.unit, self.file, self.owner);
-        (self.unit, self.file, self.owner) = (entry.unit, unit.file, entry.constant.owner.as_deref());
+        let (before_scope, before_file, before_owner) = (self.scope, self.file, self.owner);
+        (self.scope, self.file, self.owner) = (entry.scope(), unit.file, entry.constant.owner.as_deref());
         let scopes = std::mem::replace(&mut self.scopes, vec![Default::default()]);
         let mut result = self.expr(value);
         self.scopes = scopes;
-        (self.unit, self.file, self.owner) = (before_unit, before_file, before_owner);
+        (self.scope, self.file, self.owner) = (before_scope, before_file, before_owner);
         self.eval.nesting -= 1;
         // What a constant is made of must not carry this function's replies and parameters.
         result.flows.replies.clear();
         result.flows.params.clear();
         // A static is made once for all its uses.
         result.flows.process |= std::mem::take(&mut result.flows.random);
-        let result = result.with_type(entry.constant.ty.clone().map(Rc::new));
+        let written = entry.constant.ty.as_ref().map(|ty| self.eval.program.absolute(entry.scope(), ty));
+        let result = result.with_type(written.map(Rc::new));
         self.eval.constants.insert(location, result.clone());
         Some(result)
     }
@@ -209,10 +218,16 @@ impl Frame<'_, '_> {
         let Some(ty) = &base.ty else {
             return Value::made_of([base]).named(name);
         };
-        let peeled = self.eval.program.peeled(self.unit, ty);
-        let field_type = self.eval.program.field_type(self.unit, &peeled, name);
+        let peeled = self.eval.program.peeled(self.scope, ty);
+        let field_type = self.eval.program.field_type(self.scope, &peeled, name);
+        let field_type = field_type.map(|ty| if self.is_of_block(&peeled) { self.bounded(&ty) } else { ty });
         let symbol = Symbol::Field { owner: peeled.name().into(), name: name.into() };
         Value::symbol(symbol).with_flows(&base.flows).with_type(field_type)
+    }
+
+    /// Whether a type is the one of the block around this function, whose generic parameters it uses.
+    fn is_of_block(&self, ty: &Type) -> bool {
+        self.owner == Some(ty.name()) && !self.generics.is_empty()
     }
 
     fn binary(&mut self, span: Span, operator: BinaryOperator, left: &Expr, right: &Expr) -> Value {
@@ -296,7 +311,7 @@ impl Frame<'_, '_> {
                 // A flag or token kept in a field may be tested by another method.
                 self.mark(&value, |uses| uses.passed = true);
                 if let Some(ty) = &base.ty {
-                    let owner: Rc<str> = self.eval.program.peeled(self.unit, ty).name().into();
+                    let owner: Rc<str> = self.eval.program.peeled(self.scope, ty).name().into();
                     self.note_field(target.span, &owner, &name.as_str().into(), value);
                 }
             }

@@ -50,7 +50,7 @@ impl Frame<'_, '_> {
 
     /// A text file included from beside the source file.
     fn included(&self, path: &str) -> Option<Value> {
-        let here = self.eval.program.units[self.unit].path;
+        let here = self.eval.program.units[self.scope.unit].path;
         let folder = here.rsplit_once('/').map_or("", |(folder, _)| folder);
         let (file, text) = self.eval.texts.text(&normal_path(folder, path))?;
         Some(file_text(file, text))
@@ -129,7 +129,7 @@ pub(super) fn joined(first: &Value, second: &Value) -> Value {
 }
 
 /// `folder` and a relative path, with `.` and `..` worked off.
-pub(super) fn normal_path(folder: &str, path: &str) -> String {
+pub(in crate::resolve) fn normal_path(folder: &str, path: &str) -> String {
     let mut parts: Vec<&str> = if path.starts_with('/') { Vec::new() } else { folder.split('/').collect() };
     for part in path.split('/') {
         match part {

@@ -51,8 +51,12 @@ impl Frame<'_, '_> {
         receiver: Option<Value>,
     ) -> Value {
         self.note_call(function);
-        let facts = self.eval.program.functions[function].function;
-        let written = facts.result.as_ref().map(|ty| Rc::new(self.concrete(ty, facts.owner.as_deref())));
+        let entry = self.eval.program.functions[function];
+        let facts = entry.function;
+        let written = facts.result.as_ref().map(|ty| {
+            let ty = self.concrete(ty, facts.owner.as_deref());
+            Rc::new(self.eval.program.absolute(entry.scope(), &ty))
+        });
         let Some(trace) = self.eval.trace(function) else {
             // Recursion, or a function without a body: nothing is known of it.
             args.iter().for_each(|arg| self.mark(arg, |uses| uses.passed = true));
@@ -112,7 +116,7 @@ impl Frame<'_, '_> {
     }
 
     /// A closure given to an own function is taken to run at the end of it.
-    fn run_closure_arguments(&mut self, args: &[Value]) {
+    pub(super) fn run_closure_arguments(&mut self, args: &[Value]) {
         for arg in args {
             if let Form::Closure(closure) = &arg.form {
                 let closure = closure.clone();

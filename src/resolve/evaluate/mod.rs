@@ -9,6 +9,7 @@ mod builtin;
 mod call;
 mod command;
 mod control;
+mod dispatch;
 mod expr;
 mod format;
 mod handed_on;
@@ -23,12 +24,14 @@ use crate::facts::rust::{Function, Type, TypeForm};
 use crate::facts::{FileId, Location, Span};
 
 use super::models::Models;
-use super::program::Program;
+use super::program::{Program, Scope};
 use super::trace::{ClockUse, ClockUseKind, Context, GuardList, Trace, Uses};
 use super::value::{Form, Piece, Symbol, Value};
 
 /// Closures inside closures, and constants made of constants, are followed this deep.
 const MAX_NESTING: usize = 24;
+
+pub(super) use format::normal_path;
 
 /// Texts of files that Rust code includes by name.
 pub trait Texts {
@@ -70,7 +73,7 @@ impl<'a> Evaluator<'a> {
     /// Evaluates one function; its callees that are to be followed come before it.
     pub fn run(&mut self, function: usize) -> Rc<Trace> {
         let entry = self.program.functions[function];
-        let mut frame = Frame::new(self, function, entry.unit, entry.function);
+        let mut frame = Frame::new(self, function, entry.scope(), entry.function);
         frame.body(entry.function);
         let trace = Rc::new(frame.trace);
         self.traces.insert(function, trace.clone());
@@ -89,7 +92,7 @@ type Scopes = Vec<Rc<HashMap<Rc<str>, Value>>>;
 struct Frame<'e, 'a> {
     eval: &'e mut Evaluator<'a>,
     function: usize,
-    unit: usize,
+    scope: Scope,
     file: FileId,
     owner: Option<&'a str>,
     generics: &'a [crate::facts::rust::Generic],
@@ -106,12 +109,12 @@ struct Frame<'e, 'a> {
 }
 
 impl<'e, 'a> Frame<'e, 'a> {
-    fn new(eval: &'e mut Evaluator<'a>, function: usize, unit: usize, facts: &'a Function) -> Self {
-        let file = eval.program.units[unit].file;
+    fn new(eval: &'e mut Evaluator<'a>, function: usize, scope: Scope, facts: &'a Function) -> Self {
+        let file = eval.program.units[scope.unit].file;
         Self {
             eval,
             function,
-            unit,
+            scope,
             file,
             owner: facts.owner.as_deref(),
             generics: &facts.generics,
@@ -135,13 +138,10 @@ impl<'e, 'a> Frame<'e, 'a> {
             self.bind(&param.pattern, value);
         }
         if facts.has_self {
-            let ty = Type {
-                kind: TypeForm::Path,
-                path: vec![facts.owner.clone().unwrap_or_default()],
-                args: Vec::new(),
-            };
+            let path = vec!["Self".to_owned()];
+            let ty = self.bounded(&Type { kind: TypeForm::Path, path, args: Vec::new() });
             let symbol = Symbol::Param { index: facts.params.len(), name: "self".into() };
-            self.set_local("self", Value::symbol(symbol).with_type(Some(Rc::new(ty))));
+            self.set_local("self", Value::symbol(symbol).with_type(Some(ty)));
         }
         if let Some(body) = &facts.body {
             let value = self.block(body);
@@ -162,29 +162,30 @@ impl<'e, 'a> Frame<'e, 'a> {
         self.trace.result = result.with_type(result_type);
     }
 
-    /// A generic parameter's type is its first bound; `Self` is the type of the block.
+    /// A type as written here, in words that mean the same everywhere: a generic parameter's type is its
+    /// first bound; `Self` is the type of the block.
     fn bounded(&self, ty: &Type) -> Rc<Type> {
-        if ty.path.len() == 1 {
-            let generic = self.generics.iter().find(|generic| generic.name == ty.path[0]);
-            if let Some(bound) = generic.and_then(|generic| generic.bounds.first()) {
-                let mut all = bound.clone();
-                all.kind = TypeForm::Impl;
-                all.args
-                    .extend(generic.into_iter().flat_map(|generic| generic.bounds.iter().skip(1).cloned()));
-                return Rc::new(all);
+        Rc::new(self.eval.program.absolute(self.scope, &self.filled_in(ty, MAX_NESTING)))
+    }
+
+    fn filled_in(&self, ty: &Type, depth: usize) -> Type {
+        if let [name] = ty.path.as_slice() {
+            let generic = self.generics.iter().find(|generic| generic.name == *name);
+            if let Some(generic) = generic
+                && let Some((bound, others)) = generic.bounds.split_first()
+            {
+                let mut all = Type { kind: TypeForm::Impl, ..bound.clone() };
+                all.args.extend(others.iter().cloned());
+                return all;
             }
-            if ty.path[0] == "Self" {
+            if name == "Self" {
                 let path = vec![self.owner.unwrap_or_default().to_owned()];
-                return Rc::new(Type { kind: TypeForm::Path, path, args: Vec::new() });
+                return Type { kind: TypeForm::Path, path, args: Vec::new() };
             }
         }
-        let mut ty = ty.clone();
-        for arg in &mut ty.args {
-            if arg.path.len() == 1 && arg.path[0] == "Self" {
-                arg.path[0] = self.owner.unwrap_or_default().to_owned();
-            }
-        }
-        Rc::new(ty)
+        let Some(depth) = depth.checked_sub(1) else { return ty.clone() };
+        let args = ty.args.iter().map(|arg| self.filled_in(arg, depth)).collect();
+        Type { kind: ty.kind, path: ty.path.clone(), args }
     }
 
     fn location(&self, span: Span) -> Location {
@@ -273,7 +274,7 @@ impl<'e, 'a> Frame<'e, 'a> {
 
     /// Whether this file can use a client library by its common method names.
     fn imports_client(&self) -> bool {
-        let facts = self.eval.program.units[self.unit].facts;
-        facts.uses.iter().any(|import| self.eval.models.is_client_path(&import.path))
+        let is_client = |path: &[String]| self.eval.models.is_client_path(path);
+        self.eval.program.imports(self.scope.module, &is_client)
     }
 }

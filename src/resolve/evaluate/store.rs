@@ -162,7 +162,7 @@ impl Frame<'_, '_> {
         let Some(ty) = &object.ty else {
             return distinct || self.imports_client();
         };
-        let ty = self.eval.program.peeled(self.unit, ty);
+        let ty = self.eval.program.peeled(self.scope, ty);
         let names = std::iter::once(ty.name()).chain(ty.args.iter().map(|arg| arg.name()));
         if names.clone().any(|name| self.eval.models.is_connection(name))
             || self.eval.models.is_client_path(&ty.path)
@@ -172,7 +172,7 @@ impl Frame<'_, '_> {
         if ty.kind == TypeForm::Other {
             return distinct || self.imports_client();
         }
-        let is_own = self.eval.program.type_named(self.unit, ty.name()).is_some();
+        let is_own = self.eval.program.type_named(self.scope, &ty).is_some();
         let is_plain = is_std_type(ty.name());
         !is_own && !is_plain && (distinct || self.imports_client())
     }
