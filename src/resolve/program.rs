@@ -59,7 +59,10 @@ pub struct Program<'a> {
     dependencies: Vec<Vec<String>>,
     /// Which types implement which traits, as far as methods show it.
     implemented: HashSet<(usize, usize)>,
+    /// Every name that something in the run has, by declaration or by a renaming import.
+    names: HashSet<&'a str>,
     known_targets: paths::Known,
+    known_types: types::Known,
 }
 
 /// What has a name, by the package that declares it. A name is looked up in the own package and in its
@@ -127,11 +130,14 @@ impl<'a> Program<'a> {
                 .collect(),
             crates,
             implemented: HashSet::new(),
+            names: HashSet::new(),
             known_targets: paths::Known::default(),
+            known_types: types::Known::default(),
         };
         for unit in 0..units.len() {
             program.declare(unit);
         }
+        program.collect_names();
         program.find_owners();
         program
     }
@@ -160,6 +166,22 @@ impl<'a> Program<'a> {
             self.types_by_name.entry((package, &definition.name)).or_default().push(at);
             self.types.push(TypeEntry { unit, definition, module });
         }
+    }
+
+    fn collect_names(&mut self) {
+        let Self { functions_by_name, constants_by_name, types_by_name, .. } = &*self;
+        let declared = functions_by_name.keys().chain(constants_by_name.keys()).chain(types_by_name.keys());
+        let mut names: HashSet<&str> = declared.map(|(_, name)| *name).collect();
+        let imports = self.units.iter().flat_map(|unit| &unit.facts.uses);
+        names.extend(
+            imports.filter(|import| import.path.last() != Some(&import.name)).map(|i| i.name.as_str()),
+        );
+        self.names = names;
+    }
+
+    /// Whether a path can name something of the run at all. Most paths do not, and cost nothing more.
+    fn is_known(&self, path: &[String]) -> bool {
+        path.last().is_some_and(|name| self.names.contains(name.as_str()))
     }
 
     fn find_owners(&mut self) {
@@ -271,6 +293,9 @@ impl<'a> Program<'a> {
                 .map(|ty| self.associated(from, ty, name))
                 .unwrap_or_default();
         }
+        if !self.is_known(path) {
+            return Vec::new();
+        }
         let targets = self.targets(from.module, path);
         let mut found = Vec::new();
         for target in targets.iter() {
@@ -378,6 +403,9 @@ impl<'a> Program<'a> {
 
     /// The constants that a path can mean; several only under conditions that exclude each other.
     pub fn constants_at(&self, from: Scope, path: &[String], owner: Option<&str>) -> Vec<ConstantEntry<'a>> {
+        if !self.is_known(path) {
+            return Vec::new();
+        }
         let targets = self.targets(from.module, path);
         let mut found: Vec<usize> = Vec::new();
         for target in targets.iter() {

@@ -51,7 +51,7 @@ impl Frame<'_, '_> {
             Some(self.eval.program.absolute(entry.scope(), result))
         });
         let first = all.next().filter(|first| all.all(|other| other == *first));
-        Value::made_of(args.iter().chain(receiver)).with_type(first.map(Rc::new))
+        Value::made_of(args.iter().chain(receiver)).with_type(first)
     }
 }
 

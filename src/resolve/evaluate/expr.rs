@@ -193,7 +193,7 @@ impl<'a> Frame<'_, 'a> {
         // A static is made once for all its uses.
         result.flows.process |= std::mem::take(&mut result.flows.random);
         let written = entry.constant.ty.as_ref().map(|ty| self.eval.program.absolute(entry.scope(), ty));
-        let result = result.with_type(written.map(Rc::new));
+        let result = result.with_type(written);
         self.eval.constants.insert(location, result.clone());
         Some(result)
     }

@@ -55,7 +55,7 @@ impl Frame<'_, '_> {
         let facts = entry.function;
         let written = facts.result.as_ref().map(|ty| {
             let ty = self.concrete(ty, facts.owner.as_deref());
-            Rc::new(self.eval.program.absolute(entry.scope(), &ty))
+            self.eval.program.absolute(entry.scope(), &ty)
         });
         let Some(trace) = self.eval.trace(function) else {
             // Recursion, or a function without a body: nothing is known of it.

@@ -75,7 +75,11 @@ impl<'a> Evaluator<'a> {
         let entry = self.program.functions[function];
         let mut frame = Frame::new(self, function, entry.scope(), entry.function);
         frame.body(entry.function);
-        let trace = Rc::new(frame.trace);
+        let mut trace = frame.trace;
+        // There are many of them, and none grows any more.
+        trace.operations.shrink_to_fit();
+        trace.clock_uses.shrink_to_fit();
+        let trace = Rc::new(trace);
         self.traces.insert(function, trace.clone());
         trace
     }
@@ -165,7 +169,7 @@ impl<'e, 'a> Frame<'e, 'a> {
     /// A type as written here, in words that mean the same everywhere: a generic parameter's type is its
     /// first bound; `Self` is the type of the block.
     fn bounded(&self, ty: &Type) -> Rc<Type> {
-        Rc::new(self.eval.program.absolute(self.scope, &self.filled_in(ty, MAX_NESTING)))
+        self.eval.program.absolute(self.scope, &self.filled_in(ty, MAX_NESTING))
     }
 
     fn filled_in(&self, ty: &Type, depth: usize) -> Type {

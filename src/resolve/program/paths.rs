@@ -191,6 +191,12 @@ impl Program<'_> {
 
     /// The full path of a written name, as far as `use` declarations show it.
     pub fn full_path(&self, module: ModuleId, path: &[String]) -> Vec<String> {
+        // Without an import in front, a path is what it says; globs are asked for longer ones only by name.
+        let has_import =
+            |first: &String| self.begins_here(module, first) || !self.modules.all[module].globs.is_empty();
+        if !path.first().is_some_and(has_import) {
+            return path.to_vec();
+        }
         let targets = self.targets(module, path);
         match targets.first() {
             Some(Target::External(full)) => full.clone(),

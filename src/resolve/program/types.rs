@@ -1,10 +1,13 @@
 //! Types: what a written type is, what is behind wrappers, aliases and `Deref`, and which functions a
 //! method call on it can mean.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::facts::rust::{Expr, ExprKind, Function, Statement, Type, TypeForm, TypeKind};
 
+use super::modules::ModuleId;
 use super::paths::{self, Target};
 use super::{Program, Scope, TypeEntry};
 
@@ -37,9 +40,15 @@ const MAX_WRAPPERS: usize = 8;
 /// Types inside types are made absolute this deep.
 const MAX_DEPTH: usize = 16;
 
+/// Types in absolute words, by the module where they are written.
+pub(super) type Known = RefCell<HashMap<ModuleId, HashMap<Type, Rc<Type>>>>;
+
 impl<'a> Program<'a> {
     /// The type that a path names; the only namesake where no import leads to it.
     pub(super) fn type_at(&self, from: Scope, path: &[String]) -> Option<usize> {
+        if !self.is_known(path) {
+            return None;
+        }
         let targets = self.targets(from.module, path);
         for target in targets.iter() {
             if let Target::Item { module, name, rest } = target
@@ -67,8 +76,14 @@ impl<'a> Program<'a> {
     }
 
     /// The same type in words that mean the same in every module.
-    pub fn absolute(&self, from: Scope, ty: &Type) -> Type {
-        self.absolute_within(from, ty, MAX_DEPTH)
+    pub fn absolute(&self, from: Scope, ty: &Type) -> Rc<Type> {
+        let known = |types: &HashMap<Type, Rc<Type>>| types.get(ty).cloned();
+        if let Some(known) = self.known_types.borrow().get(&from.module).and_then(known) {
+            return known;
+        }
+        let made = Rc::new(self.absolute_within(from, ty, MAX_DEPTH));
+        self.known_types.borrow_mut().entry(from.module).or_default().insert(ty.clone(), made.clone());
+        made
     }
 
     fn absolute_within(&self, from: Scope, ty: &Type, depth: usize) -> Type {
@@ -90,7 +105,7 @@ impl<'a> Program<'a> {
             TypeKind::Struct { fields } => fields
                 .iter()
                 .find(|candidate| candidate.name == field)
-                .map(|field| Rc::new(self.absolute(entry.scope(), &field.ty))),
+                .map(|field| self.absolute(entry.scope(), &field.ty)),
             _ => None,
         }
     }
@@ -106,7 +121,7 @@ impl<'a> Program<'a> {
             }
             let Some(entry) = self.type_named(from, &ty) else { break };
             match &entry.definition.kind {
-                TypeKind::Alias(target) => ty = self.absolute(entry.scope(), target),
+                TypeKind::Alias(target) => ty = Type::clone(&self.absolute(entry.scope(), target)),
                 _ => break,
             }
         }
