@@ -11,6 +11,9 @@ use crate::facts::{FileId, Location, TextMap};
 /// An operation of the trace under evaluation, by its position there.
 pub type OperationIndex = usize;
 
+/// Longer lists are not taken item by item.
+const MAX_ITEMS: usize = 16;
+
 /// A value, and what has flowed into it.
 #[derive(Debug, Clone, Default)]
 pub struct Value {
@@ -63,6 +66,8 @@ pub enum Form {
     Duration(i128),
     Tuple(Rc<[Value]>),
     Record(Rc<Record>),
+    /// One of several values.
+    Selected(Rc<Selection>),
     /// `Some(x)`, `Ok(x)`, `Err(x)`, `None`.
     Variant(&'static str, Option<Rc<Value>>),
     Closure(Rc<Closure>),
@@ -110,9 +115,29 @@ pub struct Written {
     pub map: TextMap,
 }
 
+/// Values of which one is meant, such as the texts that a `match` gives.
+#[derive(Debug)]
+pub struct Selection {
+    pub by: Selector,
+    /// With the variant that each belongs to; `_` for all others.
+    pub cases: Vec<(Rc<str>, Value)>,
+}
+
+#[derive(Debug)]
+pub enum Selector {
+    /// The variant of this value decides.
+    Variant(Value),
+    /// A condition decides that is not followed.
+    Condition,
+    /// Each in turn: the items of a list.
+    Each,
+}
+
 #[derive(Debug)]
 pub struct Record {
     pub ty: Rc<str>,
+    /// The variant, when `ty` is an enum.
+    pub variant: Option<Rc<str>>,
     pub fields: Vec<(Rc<str>, Value)>,
 }
 
@@ -247,6 +272,12 @@ impl Value {
             Form::Tuple(parts) => parts.iter().for_each(|part| flows.absorb(&part.flows)),
             Form::Record(record) => record.fields.iter().for_each(|(_, part)| flows.absorb(&part.flows)),
             Form::Variant(_, Some(inner)) => flows.absorb(&inner.flows),
+            Form::Selected(selection) => {
+                if let Selector::Variant(value) = &selection.by {
+                    flows.absorb(&value.flows);
+                }
+                selection.cases.iter().for_each(|(_, case)| flows.absorb(&case.flows));
+            }
             Form::Condition(condition) => condition.absorb_into(&mut flows),
             _ => {}
         }
@@ -324,6 +355,38 @@ impl Value {
         )
     }
 
+    pub fn selected(by: Selector, cases: Vec<(Rc<str>, Value)>) -> Self {
+        Self::new(Form::Selected(Rc::new(Selection { by, cases })))
+    }
+
+    /// What an item of this list is.
+    pub fn item(&self) -> Value {
+        match &self.form {
+            Form::Tuple(parts)
+                if parts.len() <= MAX_ITEMS
+                    && parts.iter().any(|part| matches!(part.form, Form::Text(_))) =>
+            {
+                match &parts[..] {
+                    [only] => only.clone(),
+                    _ => Value::selected(
+                        Selector::Each,
+                        parts.iter().map(|part| ("_".into(), part.clone())).collect(),
+                    ),
+                }
+            }
+            _ => Value::made_of([self]),
+        }
+    }
+
+    /// The variant of an enum of the workspace that this value is, when the text shows it.
+    pub fn variant(&self) -> Option<&str> {
+        match &self.form {
+            Form::Record(record) => record.variant.as_deref(),
+            Form::Symbol(Symbol::Call(path)) => path.rsplit_once("::").map(|(_, variant)| variant),
+            _ => None,
+        }
+    }
+
     /// The pieces of a text; a value that is no text is one hole.
     pub fn pieces(&self) -> Vec<Piece> {
         match &self.form {
@@ -368,7 +431,12 @@ impl Value {
             }
             (Form::Text(a), Form::Text(b)) if same_pieces(a, b) => left.clone(),
             (Form::Text(a), Form::Text(b)) => common_statement(a, b)
-                .unwrap_or_else(|| Value::made_of([left, right]))
+                .unwrap_or_else(|| {
+                    Value::selected(
+                        Selector::Condition,
+                        [left, right].map(|v| ("_".into(), v.clone())).into(),
+                    )
+                })
                 .with_type(either_type()),
             (Form::Reply(a, layer), Form::Reply(b, _)) if a == b => Value::new(Form::Reply(*a, *layer)),
             _ => Value::made_of([left, right]).with_type(either_type()),
@@ -384,6 +452,14 @@ pub fn same_pieces(left: &[Piece], right: &[Piece]) -> bool {
             (Piece::Hole(_), Piece::Hole(_)) => true,
             _ => false,
         })
+}
+
+impl Selection {
+    /// The value for a variant.
+    pub fn case(&self, variant: &str) -> Option<&Value> {
+        let named = |name: &str| self.cases.iter().find(|(case, _)| **case == *name).map(|(_, value)| value);
+        named(variant).or_else(|| named("_"))
+    }
 }
 
 impl Condition {

@@ -10,8 +10,9 @@ use crate::locks::{Action, Operation, OwnerCheck, OwnerValue, ReplyUse, Sequence
 
 use super::super::evaluate::Evaluator;
 use super::super::trace::{self, ScriptCall, Trace};
-use super::super::value::{Expiry, Form, Piece, Symbol, Value, WriteCondition};
+use super::super::value::{Expiry, Form, Piece, Selector, Symbol, Value, WriteCondition};
 use super::keys::{KeyTable, is_of_process, is_random};
+use crate::locks::vocabulary::says_owner;
 
 /// `EXPIRE key 1`, in milliseconds.
 const SHORTEST: i128 = 1000;
@@ -26,7 +27,24 @@ pub fn sequences(
     let mut scripts = Scripts::new(libraries);
     let mut functions: Vec<usize> = order.to_vec();
     functions.sort_unstable();
-    functions.iter().filter_map(|&function| sequence(evaluator, function, keys, &mut scripts)).collect()
+    let mut all: Vec<Sequence> =
+        functions.iter().filter_map(|&function| sequence(evaluator, function, keys, &mut scripts)).collect();
+    // Who knows such a key knows the owner.
+    for operation in all.iter_mut().flat_map(|sequence| &mut sequence.operations) {
+        operation.token_in_key |= keys.names_owner(operation.key);
+    }
+    all
+}
+
+/// The keys of an operation: a delete can name several, or run for each of a list.
+fn each_key<'v>(action: &trace::Action, key: &'v Value) -> Vec<&'v Value> {
+    match &key.form {
+        Form::Tuple(parts) if matches!(action, trace::Action::Delete { .. }) => parts.iter().collect(),
+        Form::Selected(selection) if matches!(selection.by, Selector::Each) => {
+            selection.cases.iter().map(|(_, case)| case).collect()
+        }
+        _ => vec![key],
+    }
 }
 
 fn sequence(
@@ -76,9 +94,11 @@ impl Assembly<'_, '_> {
             return;
         }
         let Some(action) = self.action(operation) else { return };
-        if let Some(made) = self.operation(operation, &operation.key, action, all) {
-            self.positions.insert(index, all.len());
-            all.push(made);
+        for key in each_key(&operation.action, &operation.key) {
+            if let Some(made) = self.operation(operation, key, action.clone(), all) {
+                self.positions.entry(index).or_insert(all.len());
+                all.push(made);
+            }
         }
     }
 
@@ -140,6 +160,9 @@ impl Assembly<'_, '_> {
         before: &[Operation],
     ) -> Option<Operation> {
         let known = self.keys.entry(self.evaluator, self.function, key)?;
+        if action.is_acquire() && operation.value.as_ref().is_some_and(|value| holds_owner(key, value)) {
+            self.keys.note_owner(known.index);
+        }
         let watched = operation.pipeline.is_some()
             && before.iter().any(|earlier| earlier.key == known.index && earlier.action == Action::Watch);
         let program = self.evaluator.program;
@@ -280,6 +303,18 @@ impl Assembly<'_, '_> {
             _ => return None,
         })
     }
+}
+
+/// Whether a key holds the owner value that is stored under it.
+fn holds_owner(key: &Value, value: &Value) -> bool {
+    let Form::Symbol(stored) = &value.form else { return false };
+    let (Symbol::Param { name, .. } | Symbol::Field { name, .. } | Symbol::Local(name)) = stored else {
+        return false;
+    };
+    says_owner(name)
+        && key.pieces().iter().any(|piece| {
+            matches!(piece, Piece::Hole(part) if matches!(&part.form, Form::Symbol(symbol) if symbol == stored))
+        })
 }
 
 /// Where the key of an operation is named: the operation itself, or the call of the helper that gets it.

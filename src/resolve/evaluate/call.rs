@@ -91,6 +91,9 @@ impl Frame<'_, '_> {
         if let Some(statement) = super::handed_on::wrapped(path, args) {
             return statement;
         }
+        if let Some(made) = self.tuple_struct(span, path, args) {
+            return made;
+        }
         let inner = self.run_closures(span, args);
         let mut value = Value::made_of(args.iter().chain(&inner));
         value.ty = constructed(path);
@@ -180,6 +183,14 @@ impl Frame<'_, '_> {
     ) -> Value {
         if let Some(value) = self.builder_method(whole, span, object, method, values) {
             return value;
+        }
+        if let Some(text) = self.written_to_formatter(object, method, values) {
+            return text;
+        }
+        if method == "to_string"
+            && let Some(text) = self.displayed(object)
+        {
+            return text;
         }
         let functions = self.own_methods(object, method);
         if !functions.is_empty() {

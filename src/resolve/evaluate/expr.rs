@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::facts::Span;
-use crate::facts::rust::{BinaryOperator, Expr, ExprKind, MacroCall, Type, TypeForm};
+use crate::facts::rust::{BinaryOperator, Expr, ExprKind, MacroCall, Type, TypeForm, TypeKind};
 
 use super::Frame;
 use super::MAX_NESTING;
@@ -324,8 +324,7 @@ impl<'a> Frame<'_, 'a> {
     }
 
     fn structure(&mut self, path: &[String], fields: &[(String, Expr)], rest: Option<&Expr>) -> Value {
-        let name = path.last().map_or("", String::as_str);
-        let ty: Rc<str> = if name == "Self" { self.owner.unwrap_or_default().into() } else { name.into() };
+        let (ty, variant) = self.constructed(path);
         let mut values: Vec<(Rc<str>, Value)> = Vec::new();
         for (field, expr) in fields {
             let value = self.expr(expr);
@@ -336,8 +335,58 @@ impl<'a> Frame<'_, 'a> {
         if let Some(rest) = rest {
             self.expr(rest);
         }
-        let written = Type { kind: TypeForm::Path, path: vec![ty.to_string()], args: Vec::new() };
-        Value::new(Form::Record(Rc::new(Record { ty, fields: values }))).with_type(Some(Rc::new(written)))
+        let path = if variant.is_some() { &path[..path.len() - 1] } else { path };
+        self.record(path, ty, variant, values)
+    }
+
+    fn record(
+        &self,
+        path: &[String],
+        ty: Rc<str>,
+        variant: Option<Rc<str>>,
+        fields: Vec<(Rc<str>, Value)>,
+    ) -> Value {
+        let written = Type { kind: TypeForm::Path, path: path.to_vec(), args: Vec::new() };
+        let written = self.bounded(&written);
+        Value::new(Form::Record(Rc::new(Record { ty, variant, fields }))).with_type(Some(written))
+    }
+
+    /// The type that a struct expression makes, and its variant when that is an enum.
+    fn constructed(&self, path: &[String]) -> (Rc<str>, Option<Rc<str>>) {
+        let named = |name: &str| -> Rc<str> {
+            if name == "Self" { self.owner.unwrap_or_default().into() } else { name.into() }
+        };
+        let name = path.last().map_or("", String::as_str);
+        if let [.., of, variant] = path
+            && of.starts_with(char::is_uppercase)
+        {
+            return (named(of), Some(variant.as_str().into()));
+        }
+        (named(name), None)
+    }
+
+    /// A tuple struct, or a variant of an enum, of the workspace: `Key(id)`, `Kind::Page(id)`.
+    pub(super) fn tuple_struct(&mut self, span: Span, path: &[String], args: &[Value]) -> Option<Value> {
+        let name = path.last().filter(|name| name.starts_with(char::is_uppercase))?;
+        let of = match path {
+            [.., of, _] if of.starts_with(char::is_uppercase) => &path[..path.len() - 1],
+            _ => path,
+        };
+        let written = self.bounded(&Type { kind: TypeForm::Path, path: of.to_vec(), args: Vec::new() });
+        let kind = &self.eval.program.type_named(self.scope, &written)?.definition.kind;
+        let variant = match kind {
+            TypeKind::Struct { fields } if fields.len() == args.len() && of.len() == path.len() => None,
+            TypeKind::Enum { variants } if variants.contains(name) => Some(Rc::from(name.as_str())),
+            _ => return None,
+        };
+        let ty: Rc<str> = written.name().into();
+        let mut fields = Vec::new();
+        for (index, arg) in args.iter().enumerate() {
+            let field: Rc<str> = index.to_string().into();
+            self.note_field(span, &ty, &field, arg.clone());
+            fields.push((field, arg.clone()));
+        }
+        Some(self.record(of, ty, variant, fields))
     }
 
     fn note_field(&mut self, span: Span, ty: &Rc<str>, field: &Rc<str>, value: Value) {

@@ -12,7 +12,8 @@ use crate::resolve::trace::{
     Action, ClockUse, ClockUseKind, GuardList, MAX_OPERATIONS, Operation, ScriptCall, SqlCall, Trace,
 };
 use crate::resolve::value::{
-    Condition, Expiry, Flows, Form, Piece, QueryBuilder, Record, ScriptBuilder, Symbol, Value,
+    Condition, Expiry, Flows, Form, Piece, QueryBuilder, Record, ScriptBuilder, Selection, Selector, Symbol,
+    Value,
 };
 
 /// Longer chains of calls are not shown.
@@ -286,8 +287,10 @@ impl Arguments<'_> {
             Form::Variant(name, inner) => {
                 Form::Variant(name, inner.as_ref().map(|inner| Rc::new(self.value(inner, depth + 1))))
             }
+            Form::Selected(selection) => return self.selection(value, selection, depth + 1),
             Form::Record(record) => Form::Record(Rc::new(Record {
                 ty: record.ty.clone(),
+                variant: record.variant.clone(),
                 fields: record
                     .fields
                     .iter()
@@ -316,6 +319,24 @@ impl Arguments<'_> {
             other => other.clone(),
         };
         Value { form, flows: self.flows(&value.flows), ty: value.ty.clone() }
+    }
+
+    /// The case that the argument decides for, or all of them.
+    fn selection(&self, value: &Value, selection: &Selection, depth: usize) -> Value {
+        let by = match &selection.by {
+            Selector::Variant(by) => {
+                let by = self.value(by, depth);
+                if let Some(case) = by.variant().and_then(|variant| selection.case(variant)) {
+                    return self.value(case, depth).with_flows(&by.flows);
+                }
+                Selector::Variant(by)
+            }
+            Selector::Condition => Selector::Condition,
+            Selector::Each => Selector::Each,
+        };
+        let cases =
+            selection.cases.iter().map(|(name, case)| (name.clone(), self.value(case, depth))).collect();
+        Value::selected(by, cases).with_flows(&self.flows(&value.flows)).with_type(value.ty.clone())
     }
 
     /// Whether nothing in the value depends on the call.

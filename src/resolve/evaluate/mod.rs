@@ -84,6 +84,17 @@ impl<'a> Evaluator<'a> {
         trace
     }
 
+    /// Evaluates a function that nothing has asked for so far.
+    fn ensure_trace(&mut self, function: usize) {
+        if self.nesting < MAX_NESTING && !self.traces.contains_key(&function) {
+            // Whoever asks for it while it is evaluated learns nothing.
+            self.traces.insert(function, Rc::default());
+            self.nesting += 1;
+            self.run(function);
+            self.nesting -= 1;
+        }
+    }
+
     pub fn trace(&self, function: usize) -> Option<Rc<Trace>> {
         self.traces.get(&function).cloned()
     }
@@ -110,6 +121,8 @@ struct Frame<'e, 'a> {
     /// The code behind this point cannot be reached.
     diverged: bool,
     nesting: usize,
+    /// The body of `Display::fmt` is one expression: its value is the text that it writes.
+    displays: bool,
 }
 
 impl<'e, 'a> Frame<'e, 'a> {
@@ -130,11 +143,15 @@ impl<'e, 'a> Frame<'e, 'a> {
             results: Vec::new(),
             diverged: false,
             nesting: 0,
+            displays: false,
         }
     }
 
     fn body(&mut self, facts: &'a Function) {
         self.context.in_drop = facts.name == "drop" && facts.implements.as_deref() == Some("Drop");
+        self.displays = facts.name == "fmt"
+            && facts.implements.as_deref() == Some("Display")
+            && facts.body.as_ref().is_some_and(|body| body.statements.len() == 1);
         self.trace.tested_params = vec![false; facts.params.len() + 1];
         for (index, param) in facts.params.iter().enumerate() {
             let name: Rc<str> = bind::pattern_name(&param.pattern).unwrap_or("").into();
