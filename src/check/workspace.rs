@@ -5,8 +5,8 @@ use crate::facts::file::FileFacts;
 use crate::facts::lua::LuaFile;
 use crate::facts::sql::Dialect;
 use crate::locks::Inventory;
-use crate::resolve::{IncludedTexts, Package, PackageDependency, SourceUnit, SqlUnit, resolve};
-use crate::sources::Manifest;
+use crate::resolve::{IncludedTexts, Package, PackageDependency, SourceUnit, SqlUnit, crates, resolve};
+use crate::sources::{Manifest, Packages};
 use crate::sql::migration;
 
 use super::Workspace;
@@ -58,6 +58,16 @@ pub(super) fn inventory(workspace: &Workspace<'_>) -> Inventory {
         })
         .collect();
     resolve(&rust, &sql, &libraries, &included, &listed)
+}
+
+/// Pairs of packages of the run, the dependent first.
+pub(super) fn dependencies(packages: &Packages) -> Vec<(usize, usize)> {
+    let listed: Vec<Package> = packages.manifests.iter().map(package).collect();
+    let crates = crates(&listed).into_iter().enumerate();
+    crates
+        .flat_map(|(from, names)| names.into_iter().map(move |(_, to)| (from, to)))
+        .filter(|(from, to)| from != to)
+        .collect()
 }
 
 fn package(manifest: &Manifest) -> Package {

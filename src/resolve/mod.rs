@@ -22,7 +22,7 @@ use program::Program;
 
 pub use evaluate::Texts;
 pub use order::{acts_on_store, runs_sql, takes_session};
-pub use packages::{Package, PackageDependency};
+pub use packages::{Package, PackageDependency, crates};
 pub use program::SourceUnit;
 
 /// Texts of included files, by path.

@@ -335,6 +335,9 @@ impl<'a> Program<'a> {
     /// The only namesake that a path can mean.
     fn function_by_name(&self, from: Scope, path: &[String], owner: Option<&str>) -> Option<usize> {
         let path = self.full_path(from.module, path);
+        if self.leads_into_known(from, &path) {
+            return None;
+        }
         let name = path.last()?;
         let qualifier = path.len().checked_sub(2).map(|at| path[at].as_str());
         let candidates: Vec<usize> = self
@@ -342,6 +345,24 @@ impl<'a> Program<'a> {
             .filter(|&candidate| self.fits_path(candidate, qualifier, owner, from.unit))
             .collect();
         self.nearest(from.unit, &candidates, |candidate| self.functions[candidate].unit)
+    }
+
+    /// Whether a path leads into a module all of whose names are known, so that a namesake elsewhere is not
+    /// meant.
+    fn leads_into_known(&self, from: Scope, path: &[String]) -> bool {
+        let Some((_, module @ [first, ..])) = path.split_last() else { return false };
+        let is_own = matches!(first.as_str(), "crate" | "self" | "super");
+        is_own
+            && self.targets(from.module, module).iter().any(|target| match target {
+                Target::Module(module) => self.is_closed(*module),
+                _ => false,
+            })
+    }
+
+    fn is_closed(&self, module: ModuleId) -> bool {
+        let globs = &self.modules.all[module].globs;
+        self.modules.of_unit.contains(&module)
+            && globs.iter().all(|glob| !self.targets(module, &glob.path).is_empty())
     }
 
     fn fits_path(&self, candidate: usize, qualifier: Option<&str>, owner: Option<&str>, from: usize) -> bool {

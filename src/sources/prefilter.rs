@@ -50,6 +50,12 @@ const LOCKS: &[&str] = &[
     "\"EXPIRE\"",
     "PEXPIRE",
     "pexpire",
+    ".del(",
+    ".del::<",
+    ".unlink(",
+    ".unlink::<",
+    ".expire(",
+    ".expire::<",
     "leaselint:",
 ];
 

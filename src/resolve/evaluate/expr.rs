@@ -220,9 +220,24 @@ impl<'a> Frame<'_, 'a> {
         };
         let peeled = self.eval.program.peeled(self.scope, ty);
         let field_type = self.eval.program.field_type(self.scope, &peeled, name);
-        let field_type = field_type.map(|ty| if self.is_of_block(&peeled) { self.bounded(&ty) } else { ty });
+        let field_type = field_type.map(|ty| if self.is_of_block(&peeled) { self.in_block(&ty) } else { ty });
         let symbol = Symbol::Field { owner: peeled.name().into(), name: name.into() };
         Value::symbol(symbol).with_flows(&base.flows).with_type(field_type)
+    }
+
+    /// The type of a field, seen from a block of its struct: the block may call a generic parameter by
+    /// another name than the struct.
+    fn in_block(&self, ty: &Rc<Type>) -> Rc<Type> {
+        let bounded = self.bounded(ty);
+        let is_parameter = matches!(ty.path.as_slice(), [name] if name.len() <= 2) && bounded.path == ty.path;
+        let mut bounds = self.generics.iter().filter(|generic| !generic.bounds.is_empty());
+        match bounds.next() {
+            Some(only) if is_parameter && bounds.next().is_none() => {
+                let path = vec![only.name.clone()];
+                self.bounded(&Type { kind: TypeForm::Path, path, args: Vec::new() })
+            }
+            _ => bounded,
+        }
     }
 
     /// Whether a type is the one of the block around this function, whose generic parameters it uses.
