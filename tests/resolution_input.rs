@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
+#[allow(dead_code, reason = "each test reads other parts of a report")]
 mod tool;
 
 use std::fmt::Write as _;

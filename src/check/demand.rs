@@ -139,6 +139,8 @@ struct Names {
     defined: BTreeSet<String>,
     /// Functions that act on locks, and their callers: whoever calls them holds the locks.
     acting: BTreeSet<String>,
+    /// Those of them that implement a trait: code that knows the trait alone calls them.
+    behind_traits: BTreeSet<String>,
     /// Modules that files with locks open by a glob: what these re-export is needed.
     opened: BTreeSet<String>,
     /// Functions and constants that such files import from modules of their own crate, with the module.
@@ -176,10 +178,28 @@ impl Demand {
     pub(super) fn searches(&self, dependencies: &[(usize, usize)]) -> BTreeMap<Option<usize>, Search> {
         let ends = dependencies.iter().flat_map(|&(from, to)| [Some(from), Some(to)]);
         let packages: BTreeSet<Option<usize>> = self.packages.keys().copied().chain(ends).collect();
+        let offered = self.offered(dependencies);
         packages
             .into_iter()
-            .filter_map(|package| Some((package, self.wanted_in(package, dependencies).search()?)))
+            .filter_map(|package| {
+                let mut wanted = self.wanted_in(package, dependencies);
+                let traits_from = dependencies.iter().filter(|(from, _)| Some(*from) == package);
+                let traits_from = traits_from.map(|&(_, to)| to).chain(package);
+                wanted.uses.extend(traits_from.filter_map(|at| offered.get(&at)).flatten());
+                Some((package, wanted.search()?))
+            })
             .collect()
+    }
+
+    /// For each package, the methods that packages depending on it may offer behind its traits.
+    fn offered(&self, dependencies: &[(usize, usize)]) -> BTreeMap<usize, BTreeSet<&String>> {
+        let mut offered: BTreeMap<usize, BTreeSet<&String>> = BTreeMap::new();
+        for &(from, to) in dependencies {
+            if let Some(names) = self.packages.get(&Some(from)) {
+                offered.entry(to).or_default().extend(&names.behind_traits);
+            }
+        }
+        offered
     }
 
     fn wanted_in(&self, package: Option<usize>, dependencies: &[(usize, usize)]) -> Wanted<'_> {
@@ -247,6 +267,9 @@ impl Names {
             self.use_all(function);
             if !function.is_test {
                 self.acting.insert(function.name.clone());
+                if function.implements.is_some() {
+                    self.behind_traits.insert(function.name.clone());
+                }
             }
         }
         // A script in a constant acts where the constant is used.

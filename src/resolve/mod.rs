@@ -4,6 +4,7 @@
 mod alternatives;
 mod assemble;
 mod evaluate;
+mod flows;
 mod models;
 mod order;
 mod packages;

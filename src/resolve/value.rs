@@ -1,10 +1,10 @@
 //! Values as the evaluator knows them: folded where the text shows them, symbols where it does not, with
 //! what has flowed into them.
 
-use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::alternatives::common_statement;
+pub use super::flows::Flows;
 use crate::facts::rust::{Expr, Param, Type};
 use crate::facts::{FileId, Location, TextMap};
 
@@ -21,37 +21,6 @@ pub struct Value {
     pub flows: Flows,
     /// The written type, as far as an annotation, a field or a constructor shows it.
     pub ty: Option<Rc<Type>>,
-}
-
-/// What has flowed into a value through calls, operators and fields that nothing else is known of.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Flows {
-    /// Replies of operations.
-    pub replies: BTreeSet<OperationIndex>,
-    /// Parameters of the function under evaluation.
-    pub params: BTreeSet<usize>,
-    /// Fields, by the type that has them.
-    pub fields: BTreeSet<(Rc<str>, Rc<str>)>,
-    /// A reading of this process's wall clock, and where it was made.
-    pub wall_clock: Option<Location>,
-    /// A reading of a monotonic clock.
-    pub monotonic: bool,
-    /// A random number, a UUID: different for each evaluation.
-    pub random: bool,
-    /// The name of this process or host: the same for each evaluation in it.
-    pub process: bool,
-}
-
-impl Flows {
-    pub fn absorb(&mut self, other: &Flows) {
-        self.replies.extend(&other.replies);
-        self.params.extend(&other.params);
-        self.fields.extend(other.fields.iter().cloned());
-        self.wall_clock = self.wall_clock.or(other.wall_clock);
-        self.monotonic |= other.monotonic;
-        self.random |= other.random;
-        self.process |= other.process;
-    }
 }
 
 #[derive(Debug, Clone, Default)]

@@ -239,7 +239,7 @@ impl Frame<'_, '_> {
     fn dereferenced(&mut self, object: &Value, method: &str) -> Option<Value> {
         let mut object = object.clone();
         for steps in 0..MAX_DEREFS {
-            let ty = object.ty.clone()?;
+            let Some(ty) = object.ty.clone() else { return (steps > 0).then_some(object) };
             if !self.eval.program.methods(self.scope, &ty, method).is_empty() {
                 return (steps > 0).then_some(object);
             }

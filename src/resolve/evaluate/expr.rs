@@ -164,6 +164,10 @@ impl<'a> Frame<'_, 'a> {
         let entries = self.eval.program.constants_at(self.scope, path, self.owner);
         let values: Vec<Value> = entries.iter().filter_map(|entry| self.constant_value(*entry)).collect();
         let (first, rest) = values.split_first()?;
+        // Of statements for several dialects, one stands for all.
+        if super::query::is_sql(first) {
+            return Some(first.clone());
+        }
         Some(rest.iter().fold(first.clone(), |all, other| Value::either(&all, other)))
     }
 
@@ -202,7 +206,9 @@ impl<'a> Frame<'_, 'a> {
         match &base.form {
             Form::Record(record) => {
                 if let Some((_, value)) = record.fields.iter().find(|(field, _)| **field == *name) {
-                    return value.clone();
+                    let written = base.ty.as_ref().filter(|_| value.ty.is_none());
+                    let written = written.and_then(|ty| self.eval.program.field_type(self.scope, ty, name));
+                    return value.clone().with_type(written);
                 }
             }
             Form::Tuple(parts) => {

@@ -2,12 +2,13 @@
 //! the place of the parameters.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::facts::Span;
 
 use super::Frame;
+use crate::resolve::flows::Few;
 use crate::resolve::trace::{
     Action, ClockUse, ClockUseKind, GuardList, MAX_OPERATIONS, Operation, ScriptCall, SqlCall, Trace,
 };
@@ -383,7 +384,7 @@ impl Arguments<'_> {
     fn flows(&self, flows: &Flows) -> Flows {
         let mut all = Flows {
             replies: flows.replies.iter().map(|reply| reply + self.operations).collect(),
-            params: BTreeSet::new(),
+            params: Few::default(),
             ..flows.clone()
         };
         for &param in &flows.params {

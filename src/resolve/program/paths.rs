@@ -56,8 +56,12 @@ impl Program<'_> {
         }
         let mut search = Search { steps: MAX_STEPS, seen: HashSet::new(), found: Vec::new() };
         self.search(module, path, &mut search, 0);
+        // What leads out at once is found out again as fast as it is looked up.
+        let is_plain = matches!(&search.found[..], [Target::External(out)] if out == path);
         let found: Rc<[Target]> = search.found.into();
-        self.known_targets.borrow_mut().insert(key, found.clone());
+        if !is_plain || !self.modules.all[module].globs.is_empty() {
+            self.known_targets.borrow_mut().insert(key, found.clone());
+        }
         found
     }
 
