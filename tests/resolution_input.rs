@@ -168,7 +168,7 @@ fn chain(length: usize) -> String {
         )
         .unwrap();
     }
-    write!(text, "pub fn step{length}(conn: &mut redis::Connection, key: &str, _n: u64) -> redis::RedisResult<()> {{ conn.del(key) }}\n").unwrap();
+    writeln!(text, "pub fn step{length}(conn: &mut redis::Connection, key: &str, _n: u64) -> redis::RedisResult<()> {{ conn.del(key) }}").unwrap();
     text
 }
 
