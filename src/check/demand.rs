@@ -139,6 +139,12 @@ struct Names {
     defined: BTreeSet<String>,
     /// Functions that act on locks, and their callers: whoever calls them holds the locks.
     acting: BTreeSet<String>,
+    /// Those of them that implement a trait: code that knows the trait alone calls them.
+    behind_traits: BTreeSet<String>,
+    /// Modules that files with locks open by a glob: what these re-export is needed.
+    opened: BTreeSet<String>,
+    /// Functions and constants that such files import from modules of their own crate, with the module.
+    imported: BTreeSet<(String, String)>,
     /// Functions that run statements on the connection or transaction of their caller.
     in_session: BTreeSet<String>,
 }
@@ -154,17 +160,70 @@ impl Demand {
             let names = self.packages.entry(package).or_default();
             names.define(facts);
             match interest {
-                Some(Interest::Lock) => names.ask_for_lock(models, facts),
+                Some(Interest::Lock) => {
+                    names.ask_for_lock(models, facts);
+                    names.open_globs(facts);
+                    names.note_imports(facts);
+                }
                 Some(Interest::Statement) => names.ask_for_statement(facts),
                 Some(Interest::Signal) | None => names.ask_as_helper(facts),
             }
             names.follow_sessions(models, facts);
+            names.follow_renames(facts);
         }
     }
 
-    /// For each package, a search for the definitions and uses that are still wanted.
-    pub(super) fn searches(&self) -> BTreeMap<Option<usize>, Search> {
-        self.packages.iter().filter_map(|(package, names)| Some((*package, names.search()?))).collect()
+    /// For each package, a search for the definitions and uses that are still wanted: by itself, by the
+    /// packages that depend on it (definitions), and of those it depends on (uses). `dependencies` holds
+    /// pairs of packages, the dependent first.
+    pub(super) fn searches(&self, dependencies: &[(usize, usize)]) -> BTreeMap<Option<usize>, Search> {
+        let ends = dependencies.iter().flat_map(|&(from, to)| [Some(from), Some(to)]);
+        let packages: BTreeSet<Option<usize>> = self.packages.keys().copied().chain(ends).collect();
+        let offered = self.offered(dependencies);
+        packages
+            .into_iter()
+            .filter_map(|package| {
+                let mut wanted = self.wanted_in(package, dependencies);
+                let traits_from = dependencies.iter().filter(|(from, _)| Some(*from) == package);
+                let traits_from = traits_from.map(|&(_, to)| to).chain(package);
+                wanted.uses.extend(traits_from.filter_map(|at| offered.get(&at)).flatten());
+                Some((package, wanted.search()?))
+            })
+            .collect()
+    }
+
+    /// For each package, the methods that packages depending on it may offer behind its traits.
+    fn offered(&self, dependencies: &[(usize, usize)]) -> BTreeMap<usize, BTreeSet<&String>> {
+        let mut offered: BTreeMap<usize, BTreeSet<&String>> = BTreeMap::new();
+        for &(from, to) in dependencies {
+            if let Some(names) = self.packages.get(&Some(from)) {
+                offered.entry(to).or_default().extend(&names.behind_traits);
+            }
+        }
+        offered
+    }
+
+    fn wanted_in(&self, package: Option<usize>, dependencies: &[(usize, usize)]) -> Wanted<'_> {
+        let mut wanted = Wanted::default();
+        if let Some(own) = self.packages.get(&package) {
+            wanted.definitions.extend(own.used.difference(&own.defined));
+            wanted.uses.extend(own.acting.union(&own.in_session));
+            wanted.opened.extend(&own.opened);
+            wanted.imported.extend(&own.imported);
+        }
+        for &(from, to) in dependencies {
+            if Some(to) == package
+                && let Some(dependent) = self.packages.get(&Some(from))
+            {
+                wanted.definitions.extend(dependent.used.difference(&dependent.defined));
+            }
+            if Some(from) == package
+                && let Some(dependency) = self.packages.get(&Some(to))
+            {
+                wanted.uses.extend(&dependency.acting);
+            }
+        }
+        wanted
     }
 }
 
@@ -175,12 +234,43 @@ impl Names {
         self.defined.extend(facts.types.iter().map(|definition| definition.name.clone()));
     }
 
+    /// A name that a re-export gives is defined under another.
+    fn follow_renames(&mut self, facts: &RustFile) {
+        for import in &facts.uses {
+            if self.used.contains(&import.name)
+                && let Some(name) = import.path.last().filter(|name| **name != import.name)
+            {
+                self.used.insert(name.clone());
+            }
+        }
+    }
+
+    fn open_globs(&mut self, facts: &RustFile) {
+        let globs = facts.uses.iter().filter(|import| import.name == "*");
+        let modules = globs.filter_map(|import| import.path.last());
+        self.opened
+            .extend(modules.filter(|name| !matches!(name.as_str(), "super" | "self" | "crate")).cloned());
+    }
+
+    /// What a path says of its module holds for short names, too.
+    fn note_imports(&mut self, facts: &RustFile) {
+        let paths = facts.uses.iter().map(|import| &import.path);
+        for path in paths.filter(|path| path.first().is_some_and(|first| is_own_crate(first))) {
+            if let [.., module, name] = path.as_slice() {
+                self.imported.insert((module.clone(), name.clone()));
+            }
+        }
+    }
+
     /// Functions with lock operations need all they use, and are needed by all who use them.
     fn ask_for_lock(&mut self, models: &Models, facts: &RustFile) {
         for function in facts.functions.iter().filter(|function| acts_on_store(models, facts, function)) {
             self.use_all(function);
             if !function.is_test {
                 self.acting.insert(function.name.clone());
+                if function.implements.is_some() {
+                    self.behind_traits.insert(function.name.clone());
+                }
             }
         }
         // A script in a constant acts where the constant is used.
@@ -239,23 +329,32 @@ impl Names {
         self.used.extend(ty.path.last().cloned());
         ty.args.iter().for_each(|arg| self.use_type(arg));
     }
+}
 
+/// What the files of one package are searched for.
+#[derive(Default)]
+struct Wanted<'d> {
+    definitions: BTreeSet<&'d String>,
+    uses: BTreeSet<&'d String>,
+    opened: BTreeSet<&'d String>,
+    imported: BTreeSet<&'d (String, String)>,
+}
+
+impl Wanted<'_> {
     fn search(&self) -> Option<Search> {
         let mut needles = Vec::new();
         let mut names = Vec::new();
-        for (number, name) in self.used.difference(&self.defined).filter(|name| is_telling(name)).enumerate()
-        {
+        for (number, name) in self.definitions.iter().filter(|name| is_telling(name)).enumerate() {
             let forms: &[&str] = if name.starts_with(char::is_uppercase) {
-                &["const", "static", "struct", "enum", "type", "trait"]
+                &["const", "static", "struct", "enum", "type", "trait", "as"]
             } else {
-                &["fn"]
+                &["fn", "as"]
             };
             needles.extend(forms.iter().map(|form| format!("{form} {name}")));
             names.extend(forms.iter().map(|_| number));
         }
         let definitions = names.last().map_or(0, |last| last + 1);
-        let wanted_callers = self.acting.union(&self.in_session).filter(|name| is_telling(name));
-        for (number, name) in wanted_callers.enumerate() {
+        for (number, name) in self.uses.iter().filter(|name| is_telling(name)).enumerate() {
             let is_constant = name.starts_with(char::is_uppercase);
             let behind: &[char] = if is_constant { &['.', ')', ','] } else { &['('] };
             needles.extend(behind.iter().map(|behind| format!("{name}{behind}")));
@@ -265,7 +364,9 @@ impl Names {
             return None;
         }
         let matcher = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(needles).ok()?;
-        Some(Search { matcher, names, definitions })
+        let opened = self.opened.iter().map(|name| (*name).clone()).collect();
+        let imported = self.imported.iter().map(|pair| (*pair).clone()).collect();
+        Some(Search { matcher, names, definitions, opened, imported })
     }
 }
 
@@ -275,9 +376,26 @@ pub(super) struct Search {
     /// The number of the name behind each needle: first those whose definition is wanted.
     names: Vec<usize>,
     definitions: usize,
+    opened: BTreeSet<String>,
+    imported: Vec<(String, String)>,
 }
 
 impl Search {
+    /// Whether a file is a module that is opened by a glob, and hands on names of others, or one that an
+    /// import names, with what it imports.
+    pub(super) fn opens(&self, path: &str, text: &str) -> bool {
+        let mut parts = path.trim_end_matches(".rs").rsplit('/');
+        let name = parts.next().filter(|name| *name != "mod").or_else(|| parts.next());
+        let Some(name) = name else { return false };
+        if self.opened.contains(name) && text.contains("pub use") {
+            return true;
+        }
+        let is_above = path.ends_with("/mod.rs") || matches!(name, "lib" | "main");
+        self.imported.iter().filter(|(module, _)| module == name || (is_above && is_own_crate(module))).any(
+            |(_, item)| text.contains(&format!("fn {item}(")) || text.contains(&format!("const {item}:")),
+        )
+    }
+
     /// The numbers of the wanted names that stand in the text.
     pub(super) fn names_in(&self, text: &str) -> BTreeSet<usize> {
         self.matcher.find_iter(text).map(|hit| self.names[hit.pattern().as_usize()]).collect()
@@ -307,6 +425,10 @@ fn mentioned(function: &Function) -> BTreeSet<&str> {
         });
     }
     names
+}
+
+fn is_own_crate(segment: &str) -> bool {
+    matches!(segment, "crate" | "self" | "super")
 }
 
 fn is_telling(name: &str) -> bool {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::demand::Demand;
+use super::demand::{Demand, Search};
 use super::front_ends;
 use crate::facts::file::{FileFacts, ParsedFile};
 use crate::facts::{FileId, InputProblem, Span};
@@ -40,6 +40,7 @@ pub(super) fn load(sources: &mut Sources, tests: bool, models: &Models) -> Loade
     problems.extend(broken);
     let mut parsed = parse_all(sources, &reading.wanted, tests, &mut problems);
     let mut demand = Demand::default();
+    let dependencies = super::workspace::dependencies(&packages);
     let mut rest = reading.passed_over;
     let mut fresh = parsed.len();
     for _ in 0..ROUNDS {
@@ -50,7 +51,8 @@ pub(super) fn load(sources: &mut Sources, tests: bool, models: &Models) -> Loade
                 .iter()
                 .map(|file| (packages.of(file.file), reading.interests.get(&file.file), file)),
         );
-        let wanted = read_demanded(sources, &packages, &demand, &mut rest, &mut problems);
+        let wanted =
+            read_demanded(sources, &packages, &demand.searches(&dependencies), &mut rest, &mut problems);
         if wanted.is_empty() {
             break;
         }
@@ -116,32 +118,32 @@ fn interest_in(text: &str, tests: bool, words: &Words) -> Option<Interest> {
 fn read_demanded(
     sources: &mut Sources,
     packages: &Packages,
-    demand: &Demand,
+    searches: &BTreeMap<Option<usize>, Search>,
     rest: &mut Vec<FileId>,
     problems: &mut Vec<InputProblem>,
 ) -> Vec<FileId> {
-    let searches = demand.searches();
-    let looked_at: Vec<(FileId, BTreeSet<usize>)> = std::mem::take(rest)
+    let looked_at: Vec<(FileId, bool, BTreeSet<usize>)> = std::mem::take(rest)
         .into_par_iter()
         .map(|id| {
             let names = searches.get(&packages.of(id)).and_then(|search| {
                 let text = read_text(sources.absolute(id)).ok()?;
-                Some(search.names_in(&text))
+                Some((search.opens(sources.path(id), &text), search.names_in(&text)))
             });
-            (id, names.unwrap_or_default())
+            let (opened, names) = names.unwrap_or_default();
+            (id, opened, names)
         })
         .collect();
     let mut files_of_name: BTreeMap<(Option<usize>, usize), usize> = BTreeMap::new();
-    for (id, names) in &looked_at {
+    for (id, _, names) in &looked_at {
         for name in names {
             *files_of_name.entry((packages.of(*id), *name)).or_default() += 1;
         }
     }
     let mut wanted = Vec::new();
-    for (id, names) in looked_at {
+    for (id, opened, names) in looked_at {
         let package = packages.of(id);
         let tells = |name: &usize| searches[&package].tells(*name, files_of_name[&(package, *name)]);
-        if names.iter().any(tells) {
+        if opened || names.iter().any(tells) {
             wanted.push(id);
             keep(sources, id, read_text(sources.absolute(id)), problems);
         } else {

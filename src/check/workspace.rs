@@ -5,8 +5,8 @@ use crate::facts::file::FileFacts;
 use crate::facts::lua::LuaFile;
 use crate::facts::sql::Dialect;
 use crate::locks::Inventory;
-use crate::resolve::{IncludedTexts, Package, PackageDependency, SourceUnit, SqlUnit, resolve};
-use crate::sources::Manifest;
+use crate::resolve::{IncludedTexts, Package, PackageDependency, SourceUnit, SqlUnit, crates, resolve};
+use crate::sources::{Manifest, Packages};
 use crate::sql::migration;
 
 use super::Workspace;
@@ -63,18 +63,34 @@ pub(super) fn inventory(workspace: &Workspace<'_>) -> Inventory {
     resolve(&rust, &sql, &libraries, &included, &listed, models)
 }
 
+/// Pairs of packages of the run, the dependent first.
+pub(super) fn dependencies(packages: &Packages) -> Vec<(usize, usize)> {
+    let listed: Vec<Package> = packages.manifests.iter().map(package).collect();
+    let crates = crates(&listed).into_iter().enumerate();
+    crates
+        .flat_map(|(from, names)| names.into_iter().map(move |(_, to)| (from, to)))
+        .filter(|(from, to)| from != to)
+        .collect()
+}
+
 fn package(manifest: &Manifest) -> Package {
     let dependencies: Vec<PackageDependency> = manifest
         .dependencies
-        .values()
-        .map(|dependency| PackageDependency {
+        .iter()
+        .map(|(name, dependency)| PackageDependency {
+            name: name.clone(),
+            path: dependency.path.clone(),
             package: dependency.package.clone(),
             features: dependency.features.clone(),
         })
         .collect();
     let dialect = dialect(&dependencies);
+    let name = manifest.package.clone().unwrap_or_default();
     Package {
-        name: manifest.package.clone().unwrap_or_default(),
+        crate_name: manifest.lib_name.clone().unwrap_or_else(|| name.replace('-', "_")),
+        library: manifest.lib_path.clone(),
+        binaries: manifest.bins.iter().map(|bin| bin.path.clone()).collect(),
+        name,
         root: manifest.dir.clone(),
         dependencies,
         dialect,

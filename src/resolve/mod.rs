@@ -4,8 +4,10 @@
 mod alternatives;
 mod assemble;
 mod evaluate;
+mod flows;
 mod models;
 mod order;
+mod packages;
 mod program;
 mod quantity;
 mod trace;
@@ -13,7 +15,6 @@ mod value;
 
 use crate::facts::FileId;
 use crate::facts::lua::LuaFile;
-use crate::facts::sql::Dialect;
 use crate::locks::Inventory;
 
 use assemble::KeyTable;
@@ -24,24 +25,8 @@ use program::Program;
 pub use evaluate::Texts;
 pub use models::{ClientModel, Models};
 pub use order::{acts_on_store, runs_sql, takes_session};
+pub use packages::{Package, PackageDependency, crates};
 pub use program::SourceUnit;
-
-/// A package of the run, as its manifest tells.
-#[derive(Debug, Clone, Default)]
-pub struct Package {
-    pub name: String,
-    /// The folder, with a `/` at the end; empty for the folder that the tool runs in.
-    pub root: String,
-    pub dependencies: Vec<PackageDependency>,
-    /// The dialect that the manifest shows, such as by the features of `sqlx`.
-    pub dialect: Option<Dialect>,
-}
-
-#[derive(Debug, Clone)]
-pub struct PackageDependency {
-    pub package: String,
-    pub features: Vec<String>,
-}
 
 /// Texts of included files, by path.
 pub struct IncludedTexts {
@@ -69,7 +54,7 @@ pub fn resolve(
     packages: &[Package],
     models: &Models,
 ) -> Inventory {
-    let program = Program::new(units, &dependencies(packages));
+    let program = Program::new(units, packages);
     let order = order::callees_first(&program, models);
     let roots: Vec<String> = packages.iter().map(|package| package.root.clone()).collect();
     let mut evaluator = Evaluator::new(&program, models, texts, &roots);
@@ -96,28 +81,4 @@ pub fn resolve(
     inventory.binaries = binaries;
     inventory.left_sessions = assemble::left_sessions(&evaluator, &order);
     inventory
-}
-
-/// For each package, the packages of the run that it depends on, directly or not.
-fn dependencies(packages: &[Package]) -> Vec<Vec<usize>> {
-    let by_name: std::collections::HashMap<&str, usize> =
-        packages.iter().enumerate().map(|(at, package)| (package.name.as_str(), at)).collect();
-    let direct = |at: usize| {
-        packages[at].dependencies.iter().filter_map(|other| by_name.get(other.package.as_str()).copied())
-    };
-    (0..packages.len())
-        .map(|start| {
-            let mut found = Vec::new();
-            let mut waiting = std::collections::VecDeque::from([start]);
-            while let Some(at) = waiting.pop_front() {
-                for other in direct(at).filter(|&other| other != start) {
-                    if !found.contains(&other) {
-                        found.push(other);
-                        waiting.push_back(other);
-                    }
-                }
-            }
-            found
-        })
-        .collect()
 }

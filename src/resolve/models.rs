@@ -219,10 +219,16 @@ impl Models {
 
     /// The libraries that a file imports, or whose connections it imports by name.
     pub fn imported(&self, facts: &RustFile) -> Libraries {
+        let paths: Vec<&[String]> = facts.uses.iter().map(|import| &import.path[..]).collect();
+        self.of_imports(&paths)
+    }
+
+    /// The libraries that these imports lead into, or whose connections they name.
+    pub fn of_imports(&self, paths: &[&[String]]) -> Libraries {
         self.libraries_where(|library| {
-            facts.uses.iter().any(|import| {
-                let last = import.path.last();
-                import.path.iter().any(|segment| library.crates.contains(segment))
+            paths.iter().any(|path| {
+                let last = path.last();
+                path.iter().any(|segment| library.crates.contains(segment))
                     || library.connections.iter().any(|known| Some(&known.name) == last)
             })
         })

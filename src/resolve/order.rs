@@ -51,7 +51,7 @@ struct Mentions {
     lock: bool,
     /// Something that may run SQL.
     statement: bool,
-    /// It is handed the connection or transaction that statements run on.
+    /// It is handed the connection or transaction that statements run on, or locks for its callers.
     takes_session: bool,
 }
 
@@ -117,9 +117,27 @@ pub fn acts_on_store(models: &Models, facts: &RustFile, function: &Function) -> 
     acts
 }
 
-/// Whether a function runs on a connection or in a transaction that its caller gives it.
+/// Whether the callers of a function that runs SQL must be looked at: it runs on a connection or in a
+/// transaction that they give it, or it takes or frees a lock for them.
 pub fn takes_session(function: &Function) -> bool {
-    function.params.iter().any(|param| is_session(&param.ty))
+    function.params.iter().any(|param| is_session(&param.ty)) || names_row_lock(function)
+}
+
+/// Whether a text of a function changes something with the name of a lock.
+fn names_row_lock(function: &Function) -> bool {
+    const LOCKS: &[&str] = &["lock", "lease", "lck"];
+    const CHANGES: &[&str] = &["insert", "update", "delete", "advisory", "get_lock"];
+    let has = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
+    let mut names = false;
+    if let Some(body) = &function.body {
+        each_expr(body, &mut |expr| {
+            if let ExprKind::Text(literal) = &expr.kind {
+                let text = literal.value.to_ascii_lowercase();
+                names |= has(&text, LOCKS) && has(&text, CHANGES);
+            }
+        });
+    }
+    names
 }
 
 fn is_session(ty: &Type) -> bool {
@@ -159,29 +177,42 @@ fn may_run_sql(expr: &Expr, models: &Models) -> bool {
 
 impl Mentions {
     fn of(program: &Program<'_>, models: &Models, function: usize) -> Self {
-        let FunctionEntry { unit, function } = program.functions[function];
+        let entry = program.functions[function];
+        let FunctionEntry { unit, function, .. } = entry;
         let Some(body) = &function.body else { return Self::default() };
-        let imported = models.imported(program.units[unit].facts);
+        let imported = models.of_imports(&program.imports(entry.scope().module));
+        let mut paths: Vec<&[String]> = Vec::new();
         let mut names: Vec<&str> = Vec::new();
         let mut found = Self { takes_session: takes_session(function), ..Self::default() };
         each_expr(body, &mut |expr| {
             found.lock |= may_lock(expr, models, &imported);
             found.statement |= may_run_sql(expr, models);
             match &expr.kind {
-                ExprKind::Path(path) => names.extend(path.last().map(String::as_str)),
+                ExprKind::Path(path) => paths.push(path),
                 ExprKind::MethodCall { method, .. } => names.push(method.as_str()),
                 _ => {}
             }
         });
+        paths.sort_unstable();
+        paths.dedup();
+        let mut callees: Vec<usize> = Vec::new();
+        for path in paths {
+            let meant = program.functions_at(entry.scope(), path, function.owner.as_deref());
+            match path.last() {
+                Some(name) if meant.is_empty() => names.push(name),
+                _ => callees.extend(meant),
+            }
+        }
         names.sort_unstable();
         names.dedup();
-        let mut callees: Vec<usize> = names
+        let by_name = names
             .into_iter()
-            .map(|name| program.named(unit, name).take(MAX_NAMESAKES + 1).collect::<Vec<_>>())
+            .map(|name| program.methods_named(unit, name).take(MAX_NAMESAKES + 1).collect::<Vec<_>>())
             .filter(|namesakes| namesakes.len() <= MAX_NAMESAKES)
-            .flatten()
-            .collect();
+            .flatten();
+        callees.extend(by_name);
         callees.sort_unstable();
+        callees.dedup();
         Self { callees, ..found }
     }
 }

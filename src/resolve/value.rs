@@ -1,10 +1,10 @@
 //! Values as the evaluator knows them: folded where the text shows them, symbols where it does not, with
 //! what has flowed into them.
 
-use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::alternatives::common_statement;
+pub use super::flows::{Flows, TimeUnit};
 use super::models::Command;
 use super::quantity::Ratio;
 use crate::facts::rust::{BinaryOperator, Expr, Param, Type};
@@ -13,6 +13,9 @@ use crate::facts::{FileId, Location, TextMap};
 /// An operation of the trace under evaluation, by its position there.
 pub type OperationIndex = usize;
 
+/// Longer lists are not taken item by item.
+const MAX_ITEMS: usize = 16;
+
 /// A value, and what has flowed into it.
 #[derive(Debug, Clone, Default)]
 pub struct Value {
@@ -20,58 +23,6 @@ pub struct Value {
     pub flows: Flows,
     /// The written type, as far as an annotation, a field or a constructor shows it.
     pub ty: Option<Rc<Type>>,
-}
-
-/// What has flowed into a value through calls, operators and fields that nothing else is known of.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Flows {
-    /// Replies of operations.
-    pub replies: BTreeSet<OperationIndex>,
-    /// Parameters of the function under evaluation.
-    pub params: BTreeSet<usize>,
-    /// Fields, by the type that has them.
-    pub fields: BTreeSet<(Rc<str>, Rc<str>)>,
-    /// A reading of this process's wall clock, and where it was made.
-    pub wall_clock: Option<Location>,
-    /// That reading was moved into the past.
-    pub moved_back: bool,
-    /// A reading of a monotonic clock.
-    pub monotonic: bool,
-    /// A random number, a UUID: different for each evaluation.
-    pub random: bool,
-    /// The name of this process or host: the same for each evaluation in it.
-    pub process: bool,
-    /// Handles of started tasks and threads, by their number in the trace.
-    pub tasks: BTreeSet<usize>,
-    /// A part of a time was cut off where it was turned into a whole number.
-    pub cut: bool,
-    /// It went through a type of 32 bits or fewer.
-    pub narrowed: bool,
-    /// What a number counts, as the name of its constant or the method that made it says.
-    pub unit: Option<TimeUnit>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TimeUnit {
-    Seconds,
-    Milliseconds,
-}
-
-impl Flows {
-    pub fn absorb(&mut self, other: &Flows) {
-        self.replies.extend(&other.replies);
-        self.params.extend(&other.params);
-        self.fields.extend(other.fields.iter().cloned());
-        self.wall_clock = self.wall_clock.or(other.wall_clock);
-        self.moved_back |= other.moved_back;
-        self.monotonic |= other.monotonic;
-        self.random |= other.random;
-        self.process |= other.process;
-        self.tasks.extend(&other.tasks);
-        self.cut |= other.cut;
-        self.narrowed |= other.narrowed;
-        self.unit = self.unit.or(other.unit);
-    }
 }
 
 #[derive(Debug, Clone, Default)]
@@ -93,6 +44,8 @@ pub enum Form {
     /// `json!({…})`: its keys and values, in no structure.
     Document(Rc<[Value]>),
     Record(Rc<Record>),
+    /// One of several values.
+    Selected(Rc<Selection>),
     /// `Some(x)`, `Ok(x)`, `Err(x)`, `None`.
     Variant(&'static str, Option<Rc<Value>>),
     Closure(Rc<Closure>),
@@ -157,9 +110,29 @@ pub struct Written {
     pub map: TextMap,
 }
 
+/// Values of which one is meant, such as the texts that a `match` gives.
+#[derive(Debug)]
+pub struct Selection {
+    pub by: Selector,
+    /// With the variant that each belongs to; `_` for all others.
+    pub cases: Vec<(Rc<str>, Value)>,
+}
+
+#[derive(Debug)]
+pub enum Selector {
+    /// The variant of this value decides.
+    Variant(Box<Value>),
+    /// A condition decides that is not followed.
+    Condition,
+    /// Each in turn: the items of a list.
+    Each,
+}
+
 #[derive(Debug)]
 pub struct Record {
     pub ty: Rc<str>,
+    /// The variant, when `ty` is an enum.
+    pub variant: Option<Rc<str>>,
     pub fields: Vec<(Rc<str>, Value)>,
 }
 
@@ -315,6 +288,12 @@ impl Value {
             Form::Variant(_, Some(inner)) => flows.absorb(&inner.flows),
             Form::Scaled(scaled) => flows.absorb(&scaled.of.flows),
             Form::Ticker(ticker) => flows.absorb(&ticker.period.flows),
+            Form::Selected(selection) => {
+                if let Selector::Variant(value) = &selection.by {
+                    flows.absorb(&value.flows);
+                }
+                selection.cases.iter().for_each(|(_, case)| flows.absorb(&case.flows));
+            }
             Form::Condition(condition) => condition.absorb_into(&mut flows),
             _ => {}
         }
@@ -397,6 +376,38 @@ impl Value {
         )
     }
 
+    pub fn selected(by: Selector, cases: Vec<(Rc<str>, Value)>) -> Self {
+        Self::new(Form::Selected(Rc::new(Selection { by, cases })))
+    }
+
+    /// What an item of this list is.
+    pub fn item(&self) -> Value {
+        match &self.form {
+            Form::Tuple(parts)
+                if parts.len() <= MAX_ITEMS
+                    && parts.iter().any(|part| matches!(part.form, Form::Text(_))) =>
+            {
+                match &parts[..] {
+                    [only] => only.clone(),
+                    _ => Value::selected(
+                        Selector::Each,
+                        parts.iter().map(|part| ("_".into(), part.clone())).collect(),
+                    ),
+                }
+            }
+            _ => Value::made_of([self]),
+        }
+    }
+
+    /// The variant of an enum of the workspace that this value is, when the text shows it.
+    pub fn variant(&self) -> Option<&str> {
+        match &self.form {
+            Form::Record(record) => record.variant.as_deref(),
+            Form::Symbol(Symbol::Call(path)) => path.rsplit_once("::").map(|(_, variant)| variant),
+            _ => None,
+        }
+    }
+
     /// The pieces of a text; a value that is no text is one hole.
     pub fn pieces(&self) -> Vec<Piece> {
         match &self.form {
@@ -441,7 +452,12 @@ impl Value {
             }
             (Form::Text(a), Form::Text(b)) if same_pieces(a, b) => left.clone(),
             (Form::Text(a), Form::Text(b)) => common_statement(a, b)
-                .unwrap_or_else(|| Value::made_of([left, right]))
+                .unwrap_or_else(|| {
+                    Value::selected(
+                        Selector::Condition,
+                        [left, right].map(|v| ("_".into(), v.clone())).into(),
+                    )
+                })
                 .with_type(either_type()),
             (Form::Reply(a, layer), Form::Reply(b, _)) if a == b => Value::new(Form::Reply(*a, *layer)),
             _ => Value::made_of([left, right]).with_type(either_type()),
@@ -449,13 +465,22 @@ impl Value {
     }
 }
 
-fn same_pieces(left: &[Piece], right: &[Piece]) -> bool {
+/// Whether two texts are alike, whatever their holes hold.
+pub fn same_pieces(left: &[Piece], right: &[Piece]) -> bool {
     left.len() == right.len()
         && left.iter().zip(right).all(|pair| match pair {
             (Piece::Text { text: a, .. }, Piece::Text { text: b, .. }) => a == b,
             (Piece::Hole(_), Piece::Hole(_)) => true,
             _ => false,
         })
+}
+
+impl Selection {
+    /// The value for a variant.
+    pub fn case(&self, variant: &str) -> Option<&Value> {
+        let named = |name: &str| self.cases.iter().find(|(case, _)| **case == *name).map(|(_, value)| value);
+        named(variant).or_else(|| named("_"))
+    }
 }
 
 impl Condition {

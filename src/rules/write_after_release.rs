@@ -6,7 +6,7 @@ use crate::rules::{Draft, Reporter};
 pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
     for region in inventory.held_regions() {
         for write in &region.late_writes {
-            report.add(draft(&region, write));
+            report.add(draft(region, write));
         }
     }
 }

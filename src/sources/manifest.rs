@@ -26,6 +26,9 @@ pub struct Manifest {
     /// Binaries, written down or found by Cargo's layout.
     pub bins: Vec<Binary>,
     pub has_lib: bool,
+    /// The library's name in code and its root file as paths are shown, where `[lib]` gives them.
+    pub lib_name: Option<String>,
+    pub lib_path: Option<String>,
     /// `[features]`, with what each turns on; `default` among them.
     pub features: BTreeMap<String, Vec<String>>,
 }
@@ -118,6 +121,7 @@ pub(super) fn parse(text: &str, file: FileId, dir: &str) -> Result<ReadManifest,
             dependencies.entry(name).or_insert(dependency);
         }
     }
+    let lib = |key| raw.lib.as_ref().and_then(|lib| lib.get(key)).and_then(Value::as_str).map(str::to_owned);
     let workspace_dependencies = raw.workspace.as_ref().map(|w| read_dependencies(w.dependencies.clone()));
     let manifest = Manifest {
         file,
@@ -129,6 +133,8 @@ pub(super) fn parse(text: &str, file: FileId, dir: &str) -> Result<ReadManifest,
         dev_dependencies: read_dependencies(raw.dev_dependencies),
         bins: raw.bin.into_iter().filter_map(|bin| binary(bin, dir)).collect(),
         has_lib: raw.lib.is_some(),
+        lib_name: lib("name"),
+        lib_path: lib("path").map(|path| inside(dir, path.trim_start_matches("./"))),
         features: raw.features,
     };
     Ok(ReadManifest { manifest, workspace_dependencies: workspace_dependencies.unwrap_or_default() })

@@ -155,7 +155,10 @@ impl Heard<'_, '_> {
                     self.place = Some(Location { file, span: expr.span });
                     match &expr.kind {
                         ExprKind::Path(path) => {
-                            let full = self.evaluator.program.full_path(index, path);
+                            let full = self
+                                .evaluator
+                                .program
+                                .full_path(self.evaluator.program.scope_of_unit(index).module, path);
                             self.path(&full);
                         }
                         ExprKind::MethodCall { method, .. } => {

@@ -28,7 +28,7 @@ pub(super) fn bound(program: &Program<'_>, unit: usize, value: &Value) -> BoundV
 fn variant(program: &Program<'_>, unit: usize, name: &str) -> Option<String> {
     let (ty, variant) = name.rsplit_once("::")?;
     let ty = ty.rsplit("::").next().unwrap_or(ty);
-    let entry = program.type_named(unit, ty)?;
+    let entry = program.type_of_name(program.scope_of_unit(unit), ty)?;
     match &entry.definition.kind {
         TypeKind::Enum { variants } if variants.iter().any(|known| known == variant) => {
             Some(naming::words(variant).join("_"))

@@ -9,6 +9,7 @@ use crate::locks::vocabulary::words;
 use crate::locks::{Action, ClockFlow, ClockFlowKind, Key, Sequence, Ttl};
 
 use super::super::evaluate::Evaluator;
+use super::super::program::Scope;
 use super::super::trace::{self, ClockUse, ClockUseKind};
 use super::super::value::Value;
 use super::keys::KeyTable;
@@ -81,18 +82,18 @@ fn lease_types(evaluator: &Evaluator<'_>, found: &[Key], sequences: &[Sequence])
         types.extend(entry.function.owner.clone());
         let written = entry.function.params.iter().map(|param| &param.ty).chain(&entry.function.result);
         for ty in written {
-            struct_names(evaluator, entry.unit, ty, &mut types);
+            struct_names(evaluator, entry.scope(), ty, &mut types);
         }
     }
     types
 }
 
-fn struct_names(evaluator: &Evaluator<'_>, unit: usize, ty: &Type, names: &mut BTreeSet<String>) {
-    let peeled = evaluator.program.peeled(unit, ty);
-    if evaluator.program.type_named(unit, peeled.name()).is_some() {
+fn struct_names(evaluator: &Evaluator<'_>, scope: Scope, ty: &Type, names: &mut BTreeSet<String>) {
+    let peeled = evaluator.program.peeled(scope, ty);
+    if evaluator.program.type_named(scope, &peeled).is_some() {
         names.insert(peeled.name().to_owned());
     }
-    peeled.args.iter().for_each(|arg| struct_names(evaluator, unit, arg, names));
+    peeled.args.iter().for_each(|arg| struct_names(evaluator, scope, arg, names));
 }
 
 struct Flow<'s, 'a> {

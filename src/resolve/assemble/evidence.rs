@@ -69,7 +69,7 @@ fn note_sequence(sequence: &Sequence, notes: &mut [Notes]) {
                 note.names(&operation.function);
             }
             Action::Delete { compared } => {
-                note.compared |= *compared || compared_read;
+                note.compared |= (*compared && !operation.compares_reading) || compared_read;
                 note.released_in_drop |= operation.context.in_drop;
                 note.released_after_work |= operation.after_acquire.is_some_and(|acquire| {
                     sequence.operations.get(acquire).is_some_and(|acquire| acquire.key == operation.key)
@@ -87,7 +87,9 @@ fn note_sequence(sequence: &Sequence, notes: &mut [Notes]) {
                     _ => false,
                 } && says_lock(&operation.function);
             }
-            Action::Expire { compared, .. } => note.compared |= *compared || compared_read,
+            Action::Expire { compared, .. } => {
+                note.compared |= (*compared && !operation.compares_reading) || compared_read;
+            }
             Action::Increment => note.counted = true,
             _ => {}
         }

@@ -1,7 +1,7 @@
 //! Keys by identity: the same template text in two places, the same field, the same parameter of one
 //! type's methods are one key.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::super::evaluate::Evaluator;
@@ -15,6 +15,8 @@ const MAX_DEPTH: usize = 4;
 pub struct KeyTable {
     by_identity: BTreeMap<String, usize>,
     names: Vec<KeyName>,
+    /// Keys that hold the owner value stored under them.
+    with_owner: BTreeSet<usize>,
 }
 
 /// How a key is called in reports.
@@ -34,6 +36,14 @@ pub struct KnownKey {
 impl KeyTable {
     pub fn names(&self) -> &[KeyName] {
         &self.names
+    }
+
+    pub fn note_owner(&mut self, key: usize) {
+        self.with_owner.insert(key);
+    }
+
+    pub fn names_owner(&self, key: usize) -> bool {
+        self.with_owner.contains(&key)
     }
 
     /// The entry of a key used in `function`; `None` when nothing is known of it.
@@ -77,6 +87,8 @@ fn identity(evaluator: &Evaluator<'_>, function: usize, pieces: &[Piece]) -> Opt
         Form::Symbol(Symbol::Call(name) | Symbol::Local(name)) => {
             Some((format!("call:{package}:{name}"), format!("{name}(…)")))
         }
+        // One of several keys is no key.
+        Form::Selected(_) => None,
         // A parameter that has gone through a conversion.
         _ if !hole.flows.params.is_empty() => {
             let owner = program.functions[function].function.owner.clone().unwrap_or_default();

@@ -11,10 +11,11 @@ use crate::locks::{Action, Lifetime, Operation, OwnerCheck, OwnerValue, ReplyUse
 use super::super::evaluate::Evaluator;
 use super::super::models::Refusal;
 use super::super::trace::{self, ScriptCall, Trace};
-use super::super::value::{Expiry, Form, Piece, Symbol, Value, WriteCondition};
+use super::super::value::{Expiry, Form, Piece, Selector, Symbol, Value, WriteCondition};
 use super::keys::{KeyTable, is_of_process, is_random};
 use super::lifetimes::lifetime;
 use super::repetitions::repetition;
+use crate::locks::vocabulary::says_owner;
 
 /// `EXPIRE key 1`, in milliseconds.
 const SHORTEST: i128 = 1000;
@@ -29,7 +30,24 @@ pub fn sequences(
     let mut scripts = Scripts::new(libraries);
     let mut functions: Vec<usize> = order.to_vec();
     functions.sort_unstable();
-    functions.iter().filter_map(|&function| sequence(evaluator, function, keys, &mut scripts)).collect()
+    let mut all: Vec<Sequence> =
+        functions.iter().filter_map(|&function| sequence(evaluator, function, keys, &mut scripts)).collect();
+    // Who knows such a key knows the owner.
+    for operation in all.iter_mut().flat_map(|sequence| &mut sequence.operations) {
+        operation.token_in_key |= keys.names_owner(operation.key);
+    }
+    all
+}
+
+/// The keys of an operation: a delete can name several, or run for each of a list.
+fn each_key<'v>(action: &trace::Action, key: &'v Value) -> Vec<&'v Value> {
+    match &key.form {
+        Form::Tuple(parts) if matches!(action, trace::Action::Delete { .. }) => parts.iter().collect(),
+        Form::Selected(selection) if matches!(selection.by, Selector::Each) => {
+            selection.cases.iter().map(|(_, case)| case).collect()
+        }
+        _ => vec![key],
+    }
 }
 
 fn sequence(
@@ -80,9 +98,11 @@ impl Assembly<'_, '_> {
             return;
         }
         let Some(action) = self.action(operation) else { return };
-        if let Some(made) = self.operation(index, operation, &operation.key, action, all) {
-            self.positions.insert(index, all.len());
-            all.push(made);
+        for key in each_key(&operation.action, &operation.key) {
+            if let Some(made) = self.operation(index, operation, key, action.clone(), all) {
+                self.positions.entry(index).or_insert(all.len());
+                all.push(made);
+            }
         }
     }
 
@@ -151,6 +171,9 @@ impl Assembly<'_, '_> {
         before: &[Operation],
     ) -> Option<Operation> {
         let known = self.keys.entry(self.evaluator, self.function, key)?;
+        if action.is_acquire() && operation.value.as_ref().is_some_and(|value| holds_owner(key, value)) {
+            self.keys.note_owner(known.index);
+        }
         let watched = operation.pipeline.is_some()
             && before.iter().any(|earlier| earlier.key == known.index && earlier.action == Action::Watch);
         let program = self.evaluator.program;
@@ -182,6 +205,7 @@ impl Assembly<'_, '_> {
             reply: reply_use(operation),
             spawned_at: operation.context.spawned_at,
             error_is_yes: operation.uses.error_is_yes,
+            compares_reading: false,
             token_in_key: known.token_in_key,
             repetition: repetition(self.evaluator, self.function, self.trace, operation),
             is_lock: operation.is_lock,
@@ -257,6 +281,8 @@ impl Assembly<'_, '_> {
             let Some(action) = self.script_action(&command, call, compared) else { continue };
             if let Some(mut made) = self.operation(index, operation, &key, action, all) {
                 made.context.in_script = true;
+                let against = command.guard.as_ref().map(|guard| operand(&guard.against, call));
+                made.compares_reading = against.is_some_and(|value| self.is_reading(&value));
                 // A script that claims or settles jobs may prolong a lease by the way.
                 made.repetition = made.repetition.filter(|_| only_renews);
                 if let Some((file, map)) = &written {
@@ -266,6 +292,15 @@ impl Assembly<'_, '_> {
                 all.push(made);
             }
         }
+    }
+
+    /// Whether a value comes from what an operation read.
+    fn is_reading(&self, value: &Value) -> bool {
+        let reads = |reply: &usize| {
+            let action = self.trace.operations.get(*reply).map(|operation| &operation.action);
+            matches!(action, Some(trace::Action::Get | trace::Action::SendPipeline(_)))
+        };
+        value.flows.replies.iter().any(reads)
     }
 
     /// The lifetime that a command of a script gives its key.
@@ -327,6 +362,18 @@ fn amount_and_unit(command: &crate::facts::lua::Command) -> Option<(&Operand, i1
         "SET" => behind("PX").map(|a| (a, 1)).or_else(|| behind("EX").map(|amount| (amount, 1000))),
         _ => None,
     }
+}
+
+/// Whether a key holds the owner value that is stored under it.
+fn holds_owner(key: &Value, value: &Value) -> bool {
+    let Form::Symbol(stored) = &value.form else { return false };
+    let (Symbol::Param { name, .. } | Symbol::Field { name, .. } | Symbol::Local(name)) = stored else {
+        return false;
+    };
+    says_owner(name)
+        && key.pieces().iter().any(|piece| {
+            matches!(piece, Piece::Hole(part) if matches!(&part.form, Form::Symbol(symbol) if symbol == stored))
+        })
 }
 
 /// Where the key of an operation is named: the operation itself, or the call of the helper that gets it.

@@ -286,7 +286,7 @@ impl Run<'_, '_> {
         let mut reads = Vec::new();
         for (condition, holds) in self.operation.guards.iter() {
             condition.known_equalities(*holds, &mut |left, right, equal| {
-                for reply in left.flows.replies.union(&right.flows.replies) {
+                for reply in left.flows.replies.iter().chain(&right.flows.replies) {
                     let read = &self.trace.operations[*reply];
                     if equal
                         && is_select_of(&read.action, &write.table.name)

@@ -90,7 +90,7 @@ impl Assembly<'_> {
     }
 
     fn exit(&mut self, exit: &trace::Exit, starts: &[usize]) -> Exit {
-        let guarding = exit.guards.iter().take(1).flat_map(|guard| doubtful(guard));
+        let guarding = exit.guards.iter().take(1).flat_map(doubtful);
         let decided_by =
             exit.replies.iter().copied().chain(guarding).filter_map(|reply| starts.get(reply).copied());
         Exit {
@@ -123,7 +123,7 @@ fn doubtful((condition, holds): &(Value, bool)) -> Vec<usize> {
             sure.extend(value.flows.replies.iter().copied());
         }
     });
-    condition.flows.replies.difference(&sure).copied().collect()
+    condition.flows.replies.iter().filter(|reply| !sure.contains(*reply)).copied().collect()
 }
 
 /// The replies in what an operation writes.

@@ -24,6 +24,13 @@ impl Frame<'_, '_> {
             }
             PatternKind::Variant { path, elements } => {
                 let name = path.last().map_or("", String::as_str);
+                if value.variant() == Some(name) && matches!(value.form, Form::Record(_)) {
+                    for (index, element) in elements.iter().enumerate() {
+                        let part = self.field(&value, &index.to_string());
+                        self.bind(element, part);
+                    }
+                    return;
+                }
                 let inner = unpack(name, &value);
                 match elements.as_slice() {
                     [only] => self.bind(only, inner),

@@ -225,7 +225,10 @@ impl Frame<'_, '_> {
 
     /// Runs a closure on what an option, result or collection holds.
     fn applied(&mut self, closure: Rc<Closure>, receiver: &Value) -> Value {
-        let inner = super::bind::unpack("Ok", receiver);
+        let inner = match receiver.form {
+            Form::Tuple(_) => receiver.item(),
+            _ => super::bind::unpack("Ok", receiver),
+        };
         self.run_closure(&closure, &[inner])
     }
 

@@ -28,6 +28,9 @@ const COMMON: &[&str] = &[
     "with", "into", "from", "path",
 ];
 
+/// `Deref` is followed so many times.
+const MAX_DEREFS: usize = 4;
+
 impl Frame<'_, '_> {
     pub(super) fn call(&mut self, span: Span, callee: &Expr, args: &[Expr]) -> Value {
         let ExprKind::Path(path) = &callee.kind else {
@@ -51,17 +54,18 @@ impl Frame<'_, '_> {
     }
 
     fn call_path(&mut self, span: Span, path: &[String], values: Vec<Value>) -> Value {
-        let full = self.eval.program.full_path(self.unit, path);
+        let full = self.eval.program.full_path(self.scope.module, path);
         if let Some(value) = self.client_call(span, &full, &values) {
             return value;
         }
-        if let Some(function) = self.eval.program.function_at(self.unit, path, self.owner) {
+        let functions = self.eval.program.functions_at(self.scope, path, self.owner);
+        if let Some(&function) = functions.first() {
             let has_self = self.eval.program.functions[function].function.has_self;
             let (receiver, values) = match values.split_first() {
                 Some((first, rest)) if has_self => (Some(first.clone()), rest.to_vec()),
                 _ => (None, values),
             };
-            return self.instantiate(span, function, &values, receiver);
+            return self.dispatched(span, &functions, &values, receiver);
         }
         if let Some(value) = self.builtin_call(span, &full, &values) {
             return value;
@@ -96,6 +100,9 @@ impl Frame<'_, '_> {
         self.act(path.last().map_or("call", String::as_str));
         if let Some(statement) = super::handed_on::wrapped(path, args) {
             return statement;
+        }
+        if let Some(made) = self.tuple_struct(span, path, args) {
+            return made;
         }
         let inner = self.run_closures(span, args);
         let mut value = Value::made_of(args.iter().chain(&inner));
@@ -166,6 +173,7 @@ impl Frame<'_, '_> {
         if self.diverged {
             return object;
         }
+        let object = self.dereferenced(&object, method).unwrap_or(object);
         let values = self.arguments(expr.span, method, args);
         let span = Span::new(method_span.start, expr.span.end);
         let value = self.method_value(expr.span, span, &object, method, &values, args);
@@ -189,8 +197,17 @@ impl Frame<'_, '_> {
         if let Some(value) = self.builder_method(whole, span, object, method, values) {
             return value;
         }
-        if let Some(function) = self.own_method(object, method) {
-            return self.instantiate(whole, function, values, Some(object.clone()));
+        if let Some(text) = self.written_to_formatter(object, method, values) {
+            return text;
+        }
+        if method == "to_string"
+            && let Some(text) = self.displayed(object)
+        {
+            return text;
+        }
+        let functions = self.own_methods(object, method);
+        if !functions.is_empty() {
+            return self.dispatched(whole, &functions, values, Some(object.clone()));
         }
         if let Some(value) = self.client_method(whole, span, object, method, values, written) {
             return value;
@@ -206,7 +223,7 @@ impl Frame<'_, '_> {
         }
         if !COMMON.contains(&method)
             && object.ty.as_ref().is_none_or(|ty| ty.kind == TypeForm::Other)
-            && let Some(function) = self.eval.program.only_method(self.unit, method, values.len())
+            && let Some(function) = self.eval.program.only_method(self.scope.unit, method, values.len())
         {
             return self.instantiate(whole, function, values, Some(object.clone()));
         }
@@ -230,15 +247,26 @@ impl Frame<'_, '_> {
         if values.is_empty() && !COMMON.contains(&method) { value.named(method) } else { value }
     }
 
-    /// The workspace's own method for a receiver of known type.
-    fn own_method(&mut self, object: &Value, method: &str) -> Option<usize> {
-        let ty = object.ty.clone()?;
-        let found = self.eval.program.methods(self.unit, &ty, method);
-        found.iter().for_each(|&function| self.note_call(function));
-        match found.as_slice() {
-            [only] => Some(*only),
-            _ => None,
+    /// The workspace's own methods for a receiver of known type.
+    fn own_methods(&self, object: &Value, method: &str) -> Vec<usize> {
+        let Some(ty) = &object.ty else { return Vec::new() };
+        self.eval.program.methods(self.scope, ty, method)
+    }
+
+    /// What `Deref` makes of a receiver that has no such method of its own.
+    fn dereferenced(&mut self, object: &Value, method: &str) -> Option<Value> {
+        let mut object = object.clone();
+        for steps in 0..MAX_DEREFS {
+            let Some(ty) = object.ty.clone() else { return (steps > 0).then_some(object) };
+            if !self.eval.program.methods(self.scope, &ty, method).is_empty() {
+                return (steps > 0).then_some(object);
+            }
+            match self.eval.program.deref_field(self.scope, &ty) {
+                Some(field) => object = self.field(&object, field),
+                None => return (steps > 0).then_some(object),
+            }
         }
+        None
     }
 
     pub(super) fn note_call(&mut self, function: usize) {

@@ -1,14 +1,14 @@
 //! Branches, loops and exits.
 
-use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use crate::facts::rust::{Arm, Block, Expr, ExprKind, MacroCall, Pattern, SelectArm};
+use crate::facts::rust::{Arm, Block, Expr, ExprKind, MacroCall, Pattern, PatternKind, SelectArm};
 
 use super::Frame;
 use super::loops::SignalKind;
 use crate::facts::Span;
-use crate::resolve::value::{Condition, Form, Value};
+use crate::resolve::flows::Few;
+use crate::resolve::value::{Condition, Form, Selection, Selector, Value};
 
 impl Frame<'_, '_> {
     pub(super) fn branch(&mut self, condition: &Expr, then: &Block, otherwise: Option<&Expr>) -> Value {
@@ -101,6 +101,7 @@ impl Frame<'_, '_> {
         let mut results: Vec<Value> = Vec::new();
         let mut open: Vec<Value> = Vec::new();
         let guards = self.guards.clone();
+        let mut cases = Vec::new();
         for arm in arms {
             self.scopes = before.clone();
             let (matches, result) = self.arm(&value, arm);
@@ -110,6 +111,7 @@ impl Frame<'_, '_> {
                 continue;
             }
             open.push(matches);
+            cases.extend(variants(&arm.pattern).into_iter().map(|name| (Rc::from(name), result.clone())));
             results.push(result);
             let scopes = std::mem::replace(&mut self.scopes, before.clone());
             match merged.take() {
@@ -134,9 +136,26 @@ impl Frame<'_, '_> {
         if let Some(condition) = decided(&open, &results) {
             return condition;
         }
+        if let Some(selected) = self.selected(&value, arms, cases) {
+            return selected;
+        }
         let mut all = results.into_iter();
         let first = all.next().unwrap_or_default();
         all.fold(first, |all, result| Value::either(&all, &result)).with_flows(&value.flows)
+    }
+
+    /// What a `match` on an enum of the workspace gives: a text for each variant.
+    fn selected(&self, value: &Value, arms: &[Arm], cases: Vec<(Rc<str>, Value)>) -> Option<Value> {
+        let is_text = |value: &Value| matches!(value.form, Form::Text(_));
+        let of_variants = arms.iter().all(|arm| arm.guard.is_none() && !variants(&arm.pattern).is_empty());
+        if !of_variants || cases.len() < 2 || !cases.iter().all(|(_, case)| is_text(case)) {
+            return None;
+        }
+        let selection = Selection { by: Selector::Variant(Box::new(value.clone())), cases };
+        if let Some(case) = value.variant().and_then(|variant| selection.case(variant)) {
+            return Some(case.clone());
+        }
+        Some(Value::new(Form::Selected(Rc::new(selection))))
     }
 
     fn arm(&mut self, value: &Value, arm: &Arm) -> (Value, Value) {
@@ -170,7 +189,7 @@ impl Frame<'_, '_> {
         if let Some((pattern, iterable)) = pattern {
             let iterable = self.expr(iterable);
             self.mark(&iterable, |uses| uses.tested = true);
-            let item = Value::made_of([&iterable]);
+            let item = iterable.item();
             self.bind(pattern, item);
         }
         self.block(body);
@@ -225,7 +244,7 @@ impl Frame<'_, '_> {
             self.exit(span, &value.flows.replies);
             self.results.push(value);
         } else {
-            self.exit(span, &BTreeSet::new());
+            self.exit(span, &Few::default());
         }
         self.diverged = true;
         Value::unknown()
@@ -236,7 +255,7 @@ impl Frame<'_, '_> {
         match call.path.last().map_or("", String::as_str) {
             "bail" => {
                 call.args.iter().for_each(|arg| drop(self.expr(arg)));
-                self.exit(span, &BTreeSet::new());
+                self.exit(span, &Few::default());
                 self.diverged = true;
             }
             "panic" | "unreachable" | "unimplemented" | "todo" => {
@@ -298,6 +317,29 @@ impl Frame<'_, '_> {
             ("Err", _) => Value::condition(Condition::Holds { value, positive: false }),
             _ => Value::condition(Condition::Opaque(vec![value])),
         }
+    }
+}
+
+/// The variants of an enum of the workspace that a pattern names; `_` for a pattern that takes the rest.
+fn variants(pattern: &Pattern) -> Vec<&str> {
+    let own = |path: &'_ [String]| match path.last().map(String::as_str) {
+        Some("Some" | "None" | "Ok" | "Err") | None => false,
+        Some(name) => name.starts_with(char::is_uppercase),
+    };
+    match &pattern.kind {
+        PatternKind::Wildcard => vec!["_"],
+        PatternKind::Variant { path, .. } | PatternKind::Struct { path, .. } if own(path) => {
+            path.last().map(String::as_str).into_iter().collect()
+        }
+        PatternKind::Value(value) => match &value.kind {
+            ExprKind::Path(path) if own(path) => path.last().map(String::as_str).into_iter().collect(),
+            _ => Vec::new(),
+        },
+        PatternKind::Or(patterns) => {
+            let all: Vec<Vec<&str>> = patterns.iter().map(variants).collect();
+            if all.iter().any(Vec::is_empty) { Vec::new() } else { all.concat() }
+        }
+        _ => Vec::new(),
     }
 }
 

@@ -3,15 +3,16 @@
 use std::rc::Rc;
 
 use crate::facts::Span;
-use crate::facts::rust::{BinaryOperator, Expr, ExprKind, MacroCall, Type, TypeForm};
+use crate::facts::rust::{BinaryOperator, Expr, ExprKind, MacroCall, Type, TypeForm, TypeKind};
 
 use super::Frame;
 use super::MAX_NESTING;
 use super::loops::SignalKind;
+use crate::resolve::program::ConstantEntry;
 use crate::resolve::trace::{ClockUseKind, HandleUseKind};
 use crate::resolve::value::{Closure, Condition, Form, Layer, Record, SetOptions, Symbol, TimeUnit, Value};
 
-impl Frame<'_, '_> {
+impl<'a> Frame<'_, 'a> {
     pub(super) fn expr(&mut self, expr: &Expr) -> Value {
         match &expr.kind {
             ExprKind::Text(literal) => self.written_text(literal),
@@ -144,7 +145,7 @@ impl Frame<'_, '_> {
             "NX" | "XX" | "IFEQ" if path.len() == 1 => {}
             _ => {}
         }
-        let full = self.eval.program.full_path(self.unit, path);
+        let full = self.eval.program.full_path(self.scope.module, path);
         if let Some(condition) =
             self.eval.models.condition(&full).or_else(|| self.eval.models.condition(path))
         {
@@ -157,8 +158,9 @@ impl Frame<'_, '_> {
         if let Some(value) = self.constant(path) {
             return value;
         }
-        if let Some(function) = self.eval.program.function_at(self.unit, path, self.owner) {
-            self.note_call(function);
+        let functions = self.eval.program.functions_at(self.scope, path, self.owner);
+        functions.iter().for_each(|&function| self.note_call(function));
+        if let Some(function) = self.picked(&functions) {
             return Value::new(Form::Function(function));
         }
         match name {
@@ -168,7 +170,17 @@ impl Frame<'_, '_> {
     }
 
     fn constant(&mut self, path: &[String]) -> Option<Value> {
-        let entry = self.eval.program.constant_at(self.unit, path, self.owner)?;
+        let entries = self.eval.program.constants_at(self.scope, path, self.owner);
+        let values: Vec<Value> = entries.iter().filter_map(|entry| self.constant_value(*entry)).collect();
+        let (first, rest) = values.split_first()?;
+        // Of statements for several dialects, one stands for all.
+        if super::query::is_sql(first) {
+            return Some(first.clone());
+        }
+        Some(rest.iter().fold(first.clone(), |all, other| Value::either(&all, other)))
+    }
+
+    fn constant_value(&mut self, entry: ConstantEntry<'a>) -> Option<Value> {
         let unit = &self.eval.program.units[entry.unit];
         let location = crate::facts::Location { file: unit.file, span: entry.constant.span };
         if let Some(known) = self.eval.constants.get(&location) {
@@ -181,19 +193,20 @@ impl Frame<'_, '_> {
         // A constant made of itself is no program, but must not hang us either.
         self.eval.constants.insert(location, Value::unknown());
         self.eval.nesting += 1;
-        let (before_unit, before_file, before_owner) = (self.unit, self.file, self.owner);
-        (self.unit, self.file, self.owner) = (entry.unit, unit.file, entry.constant.owner.as_deref());
+        let (before_scope, before_file, before_owner) = (self.scope, self.file, self.owner);
+        (self.scope, self.file, self.owner) = (entry.scope(), unit.file, entry.constant.owner.as_deref());
         let scopes = std::mem::replace(&mut self.scopes, vec![Default::default()]);
         let mut result = self.expr(value);
         self.scopes = scopes;
-        (self.unit, self.file, self.owner) = (before_unit, before_file, before_owner);
+        (self.scope, self.file, self.owner) = (before_scope, before_file, before_owner);
         self.eval.nesting -= 1;
         // What a constant is made of must not carry this function's replies and parameters.
         result.flows.replies.clear();
         result.flows.params.clear();
         // A static is made once for all its uses.
         result.flows.process |= std::mem::take(&mut result.flows.random);
-        let mut result = result.with_type(entry.constant.ty.clone().map(Rc::new));
+        let written = entry.constant.ty.as_ref().map(|ty| self.eval.program.absolute(entry.scope(), ty));
+        let mut result = result.with_type(written);
         if let Form::Int(_) = result.form {
             result.flows.unit = unit_of_name(&entry.constant.name);
         }
@@ -205,7 +218,9 @@ impl Frame<'_, '_> {
         match &base.form {
             Form::Record(record) => {
                 if let Some((_, value)) = record.fields.iter().find(|(field, _)| **field == *name) {
-                    return value.clone();
+                    let written = base.ty.as_ref().filter(|_| value.ty.is_none());
+                    let written = written.and_then(|ty| self.eval.program.field_type(self.scope, ty, name));
+                    return value.clone().with_type(written);
                 }
             }
             Form::Tuple(parts) => {
@@ -221,10 +236,31 @@ impl Frame<'_, '_> {
         let Some(ty) = &base.ty else {
             return Value::made_of([base]).named(name);
         };
-        let peeled = self.eval.program.peeled(self.unit, ty);
-        let field_type = self.eval.program.field_type(self.unit, &peeled, name);
+        let peeled = self.eval.program.peeled(self.scope, ty);
+        let field_type = self.eval.program.field_type(self.scope, &peeled, name);
+        let field_type = field_type.map(|ty| if self.is_of_block(&peeled) { self.in_block(&ty) } else { ty });
         let symbol = Symbol::Field { owner: peeled.name().into(), name: name.into() };
         Value::symbol(symbol).with_flows(&base.flows).with_type(field_type)
+    }
+
+    /// The type of a field, seen from a block of its struct: the block may call a generic parameter by
+    /// another name than the struct.
+    fn in_block(&self, ty: &Rc<Type>) -> Rc<Type> {
+        let bounded = self.bounded(ty);
+        let is_parameter = matches!(ty.path.as_slice(), [name] if name.len() <= 2) && bounded.path == ty.path;
+        let mut bounds = self.generics.iter().filter(|generic| !generic.bounds.is_empty());
+        match bounds.next() {
+            Some(only) if is_parameter && bounds.next().is_none() => {
+                let path = vec![only.name.clone()];
+                self.bounded(&Type { kind: TypeForm::Path, path, args: Vec::new() })
+            }
+            _ => bounded,
+        }
+    }
+
+    /// Whether a type is the one of the block around this function, whose generic parameters it uses.
+    fn is_of_block(&self, ty: &Type) -> bool {
+        self.owner == Some(ty.name()) && !self.generics.is_empty()
     }
 
     fn binary(&mut self, span: Span, operator: BinaryOperator, left: &Expr, right: &Expr) -> Value {
@@ -319,7 +355,7 @@ impl Frame<'_, '_> {
                 self.mark(&value, |uses| uses.passed = true);
                 self.signal(SignalKind::Act { stops: true }, []);
                 if let Some(ty) = &base.ty {
-                    let owner: Rc<str> = self.eval.program.peeled(self.unit, ty).name().into();
+                    let owner: Rc<str> = self.eval.program.peeled(self.scope, ty).name().into();
                     self.note_field(target.span, &owner, &name.as_str().into(), value);
                 }
             }
@@ -333,8 +369,7 @@ impl Frame<'_, '_> {
     }
 
     fn structure(&mut self, path: &[String], fields: &[(String, Expr)], rest: Option<&Expr>) -> Value {
-        let name = path.last().map_or("", String::as_str);
-        let ty: Rc<str> = if name == "Self" { self.owner.unwrap_or_default().into() } else { name.into() };
+        let (ty, variant) = self.constructed(path);
         let mut values: Vec<(Rc<str>, Value)> = Vec::new();
         for (field, expr) in fields {
             let value = self.expr(expr);
@@ -345,8 +380,58 @@ impl Frame<'_, '_> {
         if let Some(rest) = rest {
             self.expr(rest);
         }
-        let written = Type { kind: TypeForm::Path, path: vec![ty.to_string()], args: Vec::new() };
-        Value::new(Form::Record(Rc::new(Record { ty, fields: values }))).with_type(Some(Rc::new(written)))
+        let path = if variant.is_some() { &path[..path.len() - 1] } else { path };
+        self.record(path, ty, variant, values)
+    }
+
+    fn record(
+        &self,
+        path: &[String],
+        ty: Rc<str>,
+        variant: Option<Rc<str>>,
+        fields: Vec<(Rc<str>, Value)>,
+    ) -> Value {
+        let written = Type { kind: TypeForm::Path, path: path.to_vec(), args: Vec::new() };
+        let written = self.bounded(&written);
+        Value::new(Form::Record(Rc::new(Record { ty, variant, fields }))).with_type(Some(written))
+    }
+
+    /// The type that a struct expression makes, and its variant when that is an enum.
+    fn constructed(&self, path: &[String]) -> (Rc<str>, Option<Rc<str>>) {
+        let named = |name: &str| -> Rc<str> {
+            if name == "Self" { self.owner.unwrap_or_default().into() } else { name.into() }
+        };
+        let name = path.last().map_or("", String::as_str);
+        if let [.., of, variant] = path
+            && of.starts_with(char::is_uppercase)
+        {
+            return (named(of), Some(variant.as_str().into()));
+        }
+        (named(name), None)
+    }
+
+    /// A tuple struct, or a variant of an enum, of the workspace: `Key(id)`, `Kind::Page(id)`.
+    pub(super) fn tuple_struct(&mut self, span: Span, path: &[String], args: &[Value]) -> Option<Value> {
+        let name = path.last().filter(|name| name.starts_with(char::is_uppercase))?;
+        let of = match path {
+            [.., of, _] if of.starts_with(char::is_uppercase) => &path[..path.len() - 1],
+            _ => path,
+        };
+        let written = self.bounded(&Type { kind: TypeForm::Path, path: of.to_vec(), args: Vec::new() });
+        let kind = &self.eval.program.type_named(self.scope, &written)?.definition.kind;
+        let variant = match kind {
+            TypeKind::Struct { fields } if fields.len() == args.len() && of.len() == path.len() => None,
+            TypeKind::Enum { variants } if variants.contains(name) => Some(Rc::from(name.as_str())),
+            _ => return None,
+        };
+        let ty: Rc<str> = written.name().into();
+        let mut fields = Vec::new();
+        for (index, arg) in args.iter().enumerate() {
+            let field: Rc<str> = index.to_string().into();
+            self.note_field(span, &ty, &field, arg.clone());
+            fields.push((field, arg.clone()));
+        }
+        Some(self.record(of, ty, variant, fields))
     }
 
     fn note_field(&mut self, span: Span, ty: &Rc<str>, field: &Rc<str>, value: Value) {

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use crate::facts::Span;
 use crate::facts::rust::{Expr, MacroCall};
 
 use super::Frame;
@@ -42,15 +43,37 @@ impl Frame<'_, '_> {
         let template = self.expr(template);
         let more = self.filled(&template, args, &call.named);
         let before = self.expr(target);
+        if self.displays && is_formatter(&before) {
+            return Some(more);
+        }
         if matches!(before.form, Form::Text(_)) {
             self.store_builder(target, &joined(&before, &more));
         }
         Some(Value::unknown())
     }
 
+    /// The text that a type of the workspace shows itself as.
+    pub(super) fn displayed(&mut self, value: &Value) -> Option<Value> {
+        let ty = value.ty.as_ref().filter(|_| !matches!(value.form, Form::Text(_)))?;
+        let methods = self.eval.program.methods(self.scope, ty, "fmt");
+        let mut shows = methods.into_iter().filter(|&method| {
+            self.eval.program.functions[method].function.implements.as_deref() == Some("Display")
+        });
+        let method = shows.next().filter(|_| shows.next().is_none())?;
+        self.eval.ensure_trace(method);
+        let shown = self.instantiate(Span::default(), method, &[Value::unknown()], Some(value.clone()));
+        matches!(shown.form, Form::Text(_) | Form::Selected(_)).then(|| shown.with_flows(&value.flows))
+    }
+
+    /// `formatter.write_str(text)` in an implementation of `Display`.
+    pub(super) fn written_to_formatter(&self, object: &Value, method: &str, args: &[Value]) -> Option<Value> {
+        let writes = matches!(method, "write_str" | "pad");
+        (writes && self.displays && is_formatter(object)).then(|| args.first().cloned().unwrap_or_default())
+    }
+
     /// A text file included from beside the source file.
     fn included(&self, path: &str) -> Option<Value> {
-        let here = self.eval.program.units[self.unit].path;
+        let here = self.eval.program.units[self.scope.unit].path;
         let folder = here.rsplit_once('/').map_or("", |(folder, _)| folder);
         let (file, text) = self.eval.texts.text(&normal_path(folder, path))?;
         Some(file_text(file, text))
@@ -77,6 +100,7 @@ impl Frame<'_, '_> {
                     }
                     Part::Hole(hole) => {
                         let value = self.hole(hole, &args, &named, &mut next);
+                        let value = self.displayed(&value).unwrap_or(value);
                         pieces.extend(value.pieces());
                     }
                 }
@@ -113,6 +137,10 @@ impl Frame<'_, '_> {
     }
 }
 
+fn is_formatter(value: &Value) -> bool {
+    value.ty.as_ref().is_some_and(|ty| ty.name() == "Formatter")
+}
+
 /// The content of a file as a text.
 pub(super) fn file_text(file: crate::facts::FileId, text: Rc<str>) -> Value {
     let written = Written { file, map: crate::facts::TextMap::verbatim(0) };
@@ -129,7 +157,7 @@ pub(super) fn joined(first: &Value, second: &Value) -> Value {
 }
 
 /// `folder` and a relative path, with `.` and `..` worked off.
-pub(super) fn normal_path(folder: &str, path: &str) -> String {
+pub(in crate::resolve) fn normal_path(folder: &str, path: &str) -> String {
     let mut parts: Vec<&str> = if path.starts_with('/') { Vec::new() } else { folder.split('/').collect() };
     for part in path.split('/') {
         match part {

@@ -2,20 +2,21 @@
 //! the place of the parameters.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::facts::Span;
 
 use super::Frame;
+use crate::resolve::flows::Few;
 use crate::resolve::quantity;
 use crate::resolve::trace::{
     Action, ClockUse, ClockUseKind, GuardList, MAX_OPERATIONS, Operation, Repetition, ScriptCall, SqlCall,
     Trace,
 };
 use crate::resolve::value::{
-    Condition, Expiry, Flows, Form, Piece, QueryBuilder, Record, ScriptBuilder, Symbol, Ticker,
-    TransactionBuilder, TransactionPart, Value,
+    Condition, Expiry, Flows, Form, Piece, QueryBuilder, Record, ScriptBuilder, Selection, Selector, Symbol,
+    Ticker, TransactionBuilder, TransactionPart, Value,
 };
 
 /// Longer chains of calls are not shown.
@@ -55,8 +56,12 @@ impl Frame<'_, '_> {
         receiver: Option<Value>,
     ) -> Value {
         self.note_call(function);
-        let facts = self.eval.program.functions[function].function;
-        let written = facts.result.as_ref().map(|ty| Rc::new(self.concrete(ty, facts.owner.as_deref())));
+        let entry = self.eval.program.functions[function];
+        let facts = entry.function;
+        let written = facts.result.as_ref().map(|ty| {
+            let ty = self.concrete(ty, facts.owner.as_deref());
+            self.eval.program.absolute(entry.scope(), &ty)
+        });
         let Some(trace) = self.eval.trace(function) else {
             // Recursion, or a function without a body: nothing is known of it.
             args.iter().for_each(|arg| self.mark(arg, |uses| uses.passed = true));
@@ -121,7 +126,7 @@ impl Frame<'_, '_> {
     }
 
     /// A closure given to an own function is taken to run at the end of it.
-    fn run_closure_arguments(&mut self, args: &[Value]) {
+    pub(super) fn run_closure_arguments(&mut self, args: &[Value]) {
         for arg in args {
             if let Form::Closure(closure) = &arg.form {
                 let closure = closure.clone();
@@ -303,8 +308,10 @@ impl Arguments<'_> {
             Form::Variant(name, inner) => {
                 Form::Variant(name, inner.as_ref().map(|inner| Rc::new(self.value(inner, depth + 1))))
             }
+            Form::Selected(selection) => return self.selection(value, selection, depth + 1),
             Form::Record(record) => Form::Record(Rc::new(Record {
                 ty: record.ty.clone(),
+                variant: record.variant.clone(),
                 fields: record
                     .fields
                     .iter()
@@ -362,6 +369,24 @@ impl Arguments<'_> {
         }
     }
 
+    /// The case that the argument decides for, or all of them.
+    fn selection(&self, value: &Value, selection: &Selection, depth: usize) -> Value {
+        let by = match &selection.by {
+            Selector::Variant(by) => {
+                let by = self.value(by, depth);
+                if let Some(case) = by.variant().and_then(|variant| selection.case(variant)) {
+                    return self.value(case, depth).with_flows(&by.flows);
+                }
+                Selector::Variant(Box::new(by))
+            }
+            Selector::Condition => Selector::Condition,
+            Selector::Each => Selector::Each,
+        };
+        let cases =
+            selection.cases.iter().map(|(name, case)| (name.clone(), self.value(case, depth))).collect();
+        Value::selected(by, cases).with_flows(&self.flows(&value.flows)).with_type(value.ty.clone())
+    }
+
     /// Whether nothing in the value depends on the call.
     fn leaves_alone(&self, value: &Value) -> bool {
         let is_record = matches!(self.receiver.map(|receiver| &receiver.form), Some(Form::Record(_)));
@@ -414,7 +439,7 @@ impl Arguments<'_> {
         let mut all = Flows {
             replies: flows.replies.iter().map(|reply| reply + self.operations).collect(),
             tasks: flows.tasks.iter().map(|task| task + self.tasks).collect(),
-            params: BTreeSet::new(),
+            params: Few::default(),
             ..flows.clone()
         };
         for &param in &flows.params {

@@ -10,6 +10,7 @@ use crate::facts::walk::each_part;
 use crate::facts::{Location, Span};
 
 use super::Frame;
+use crate::resolve::flows::Few;
 use crate::resolve::trace::{Exit, GuardList, OnFailure, Operation, Repetition};
 use crate::resolve::value::{Condition, Form, Value};
 
@@ -212,13 +213,13 @@ impl Frame<'_, '_> {
     }
 
     /// An exit from the loop, and from the function unless it stands in a block of its own.
-    pub(super) fn exit(&mut self, span: Span, replies: &BTreeSet<usize>) {
+    pub(super) fn exit(&mut self, span: Span, replies: &Few<usize>) {
         self.signal(SignalKind::Return, replies.iter().copied());
         if self.blocks == 0 && self.trace.exits.len() < MAX_EXITS {
             self.trace.exits.push(Exit {
                 location: self.location(span),
                 guards: self.guards.clone(),
-                replies: replies.clone(),
+                replies: replies.iter().copied().collect(),
                 position: self.trace.operations.len(),
                 in_loop: None,
             });
@@ -305,7 +306,7 @@ impl Frame<'_, '_> {
             return condition;
         }
         let mut condition = condition.as_condition();
-        condition.flows.replies.extend(replies);
+        replies.into_iter().for_each(|reply| condition.flows.replies.insert(reply));
         condition
     }
 

@@ -9,6 +9,7 @@ mod builtin;
 mod call;
 mod command;
 mod control;
+mod dispatch;
 mod expr;
 mod format;
 mod handed_on;
@@ -28,12 +29,14 @@ use crate::facts::rust::{Function, Type, TypeForm};
 use crate::facts::{FileId, Location, Span};
 
 use super::models::{Models, Refusal};
-use super::program::Program;
+use super::program::{Program, Scope};
 use super::trace::{ClockUse, ClockUseKind, Context, FieldName, GuardList, HandleUse, Trace, Uses};
 use super::value::{Form, Piece, Symbol, Value};
 
 /// Closures inside closures, and constants made of constants, are followed this deep.
 const MAX_NESTING: usize = 24;
+
+pub(super) use format::normal_path;
 
 /// Texts of files that Rust code includes by name.
 pub trait Texts {
@@ -82,11 +85,26 @@ impl<'a> Evaluator<'a> {
     /// Evaluates one function; its callees that are to be followed come before it.
     pub fn run(&mut self, function: usize) -> Rc<Trace> {
         let entry = self.program.functions[function];
-        let mut frame = Frame::new(self, function, entry.unit, entry.function);
+        let mut frame = Frame::new(self, function, entry.scope(), entry.function);
         frame.body(entry.function);
-        let trace = Rc::new(frame.trace);
+        let mut trace = frame.trace;
+        // There are many of them, and none grows any more.
+        trace.operations.shrink_to_fit();
+        trace.clock_uses.shrink_to_fit();
+        let trace = Rc::new(trace);
         self.traces.insert(function, trace.clone());
         trace
+    }
+
+    /// Evaluates a function that nothing has asked for so far.
+    fn ensure_trace(&mut self, function: usize) {
+        if self.nesting < MAX_NESTING && !self.traces.contains_key(&function) {
+            // Whoever asks for it while it is evaluated learns nothing.
+            self.traces.insert(function, Rc::default());
+            self.nesting += 1;
+            self.run(function);
+            self.nesting -= 1;
+        }
     }
 
     pub fn trace(&self, function: usize) -> Option<Rc<Trace>> {
@@ -101,7 +119,7 @@ type Scopes = Vec<Rc<HashMap<Rc<str>, Value>>>;
 struct Frame<'e, 'a> {
     eval: &'e mut Evaluator<'a>,
     function: usize,
-    unit: usize,
+    scope: Scope,
     file: FileId,
     owner: Option<&'a str>,
     generics: &'a [crate::facts::rust::Generic],
@@ -123,15 +141,17 @@ struct Frame<'e, 'a> {
     /// How many closures and async blocks are around: leaving them does not leave the function.
     blocks: u32,
     nesting: usize,
+    /// The body of `Display::fmt` is one expression: its value is the text that it writes.
+    displays: bool,
 }
 
 impl<'e, 'a> Frame<'e, 'a> {
-    fn new(eval: &'e mut Evaluator<'a>, function: usize, unit: usize, facts: &'a Function) -> Self {
-        let file = eval.program.units[unit].file;
+    fn new(eval: &'e mut Evaluator<'a>, function: usize, scope: Scope, facts: &'a Function) -> Self {
+        let file = eval.program.units[scope.unit].file;
         Self {
             eval,
             function,
-            unit,
+            scope,
             file,
             owner: facts.owner.as_deref(),
             generics: &facts.generics,
@@ -148,11 +168,15 @@ impl<'e, 'a> Frame<'e, 'a> {
             selects: 0,
             blocks: 0,
             nesting: 0,
+            displays: false,
         }
     }
 
     fn body(&mut self, facts: &'a Function) {
         self.context.in_drop = facts.name == "drop" && facts.implements.as_deref() == Some("Drop");
+        self.displays = facts.name == "fmt"
+            && facts.implements.as_deref() == Some("Display")
+            && facts.body.as_ref().is_some_and(|body| body.statements.len() == 1);
         self.trace.tested_params = vec![false; facts.params.len() + 1];
         for (index, param) in facts.params.iter().enumerate() {
             let name: Rc<str> = bind::pattern_name(&param.pattern).unwrap_or("").into();
@@ -160,13 +184,10 @@ impl<'e, 'a> Frame<'e, 'a> {
             self.bind(&param.pattern, value);
         }
         if facts.has_self {
-            let ty = Type {
-                kind: TypeForm::Path,
-                path: vec![facts.owner.clone().unwrap_or_default()],
-                args: Vec::new(),
-            };
+            let path = vec!["Self".to_owned()];
+            let ty = self.bounded(&Type { kind: TypeForm::Path, path, args: Vec::new() });
             let symbol = Symbol::Param { index: facts.params.len(), name: "self".into() };
-            self.set_local("self", Value::symbol(symbol).with_type(Some(Rc::new(ty))));
+            self.set_local("self", Value::symbol(symbol).with_type(Some(ty)));
         }
         if let Some(body) = &facts.body {
             let value = self.block(body);
@@ -189,29 +210,30 @@ impl<'e, 'a> Frame<'e, 'a> {
         self.trace.result = result.with_type(result_type);
     }
 
-    /// A generic parameter's type is its first bound; `Self` is the type of the block.
+    /// A type as written here, in words that mean the same everywhere: a generic parameter's type is its
+    /// first bound; `Self` is the type of the block.
     fn bounded(&self, ty: &Type) -> Rc<Type> {
-        if ty.path.len() == 1 {
-            let generic = self.generics.iter().find(|generic| generic.name == ty.path[0]);
-            if let Some(bound) = generic.and_then(|generic| generic.bounds.first()) {
-                let mut all = bound.clone();
-                all.kind = TypeForm::Impl;
-                all.args
-                    .extend(generic.into_iter().flat_map(|generic| generic.bounds.iter().skip(1).cloned()));
-                return Rc::new(all);
+        self.eval.program.absolute(self.scope, &self.filled_in(ty, MAX_NESTING))
+    }
+
+    fn filled_in(&self, ty: &Type, depth: usize) -> Type {
+        if let [name] = ty.path.as_slice() {
+            let generic = self.generics.iter().find(|generic| generic.name == *name);
+            if let Some(generic) = generic
+                && let Some((bound, others)) = generic.bounds.split_first()
+            {
+                let mut all = Type { kind: TypeForm::Impl, ..bound.clone() };
+                all.args.extend(others.iter().cloned());
+                return all;
             }
-            if ty.path[0] == "Self" {
+            if name == "Self" {
                 let path = vec![self.owner.unwrap_or_default().to_owned()];
-                return Rc::new(Type { kind: TypeForm::Path, path, args: Vec::new() });
+                return Type { kind: TypeForm::Path, path, args: Vec::new() };
             }
         }
-        let mut ty = ty.clone();
-        for arg in &mut ty.args {
-            if arg.path.len() == 1 && arg.path[0] == "Self" {
-                arg.path[0] = self.owner.unwrap_or_default().to_owned();
-            }
-        }
-        Rc::new(ty)
+        let Some(depth) = depth.checked_sub(1) else { return ty.clone() };
+        let args = ty.args.iter().map(|arg| self.filled_in(arg, depth)).collect();
+        Type { kind: ty.kind, path: ty.path.clone(), args }
     }
 
     fn location(&self, span: Span) -> Location {
@@ -318,6 +340,6 @@ impl<'e, 'a> Frame<'e, 'a> {
 
     /// The client libraries whose common method names this file can use.
     fn imported_libraries(&self) -> super::models::Libraries {
-        self.eval.models.imported(self.eval.program.units[self.unit].facts)
+        self.eval.models.of_imports(&self.eval.program.imports(self.scope.module))
     }
 }

@@ -70,7 +70,7 @@ impl Frame<'_, '_> {
     }
 
     fn package_root(&self) -> String {
-        let package = self.eval.program.units[self.unit].package;
+        let package = self.eval.program.units[self.scope.unit].package;
         package.and_then(|package| self.eval.package_roots.get(package)).cloned().unwrap_or_default()
     }
 

@@ -184,16 +184,16 @@ impl Frame<'_, '_> {
         let Some(ty) = &object.ty else {
             return Some(Candidates::Possible(self.imported_libraries()));
         };
-        let ty = self.eval.program.peeled(self.unit, ty);
+        let ty = self.eval.program.peeled(self.scope, ty);
         let models = self.eval.models;
         let mut known = models.of_type(&ty);
         for path in std::iter::once(&ty.path).chain(ty.args.iter().map(|arg| &arg.path)) {
-            known.extend(models.of_path(&self.eval.program.full_path(self.unit, path)));
+            known.extend(models.of_path(&self.eval.program.full_path(self.scope.module, path)));
         }
         if !known.is_empty() {
             return Some(Candidates::Known(known));
         }
-        let is_own = self.eval.program.type_named(self.unit, ty.name()).is_some();
+        let is_own = self.eval.program.type_named(self.scope, &ty).is_some();
         if ty.kind != TypeForm::Other && (is_own || is_std_type(ty.name())) {
             return None;
         }

@@ -329,6 +329,11 @@ impl<'a, 'b> Lowering<'a, 'b> {
         {
             return Expr { span, kind: ExprKind::Select(arms) };
         }
+        if path.last().is_some_and(|name| name == "matches")
+            && let Some(kind) = macros::matches(self, call)
+        {
+            return Expr { span, kind };
+        }
         let (args, named) = macros::arguments(self, call);
         Expr { span, kind: ExprKind::Macro(MacroCall { path, args, named }) }
     }

@@ -4,7 +4,7 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use syn::Token;
 use syn::parse::{ParseStream, Parser as _};
 
-use crate::facts::rust::{Expr, ExprKind, SelectArm};
+use crate::facts::rust::{Arm, Expr, ExprKind, SelectArm};
 
 use super::expr::Lowering;
 
@@ -109,6 +109,33 @@ pub(super) fn select(lowering: &mut Lowering<'_, '_>, call: &syn::Macro) -> Opti
         })
         .collect();
     Some(arms)
+}
+
+/// `matches!(value, pattern if guard)` as the `match` that it stands for.
+pub(super) fn matches(lowering: &mut Lowering<'_, '_>, call: &syn::Macro) -> Option<ExprKind> {
+    let (value, pattern, guard) = question.parse2(call.tokens.clone()).ok()?;
+    let answer = |yes| Expr { span: Default::default(), kind: ExprKind::Bool(yes) };
+    let value = Box::new(lowering.expr(&value));
+    let pattern = lowering.pattern(&pattern);
+    let guard = guard.map(|guard| lowering.expr(&guard));
+    let otherwise = Arm { pattern: super::expr::wildcard(), guard: None, body: answer(false) };
+    Some(ExprKind::Match { value, arms: vec![Arm { pattern, guard, body: answer(true) }, otherwise] })
+}
+
+fn question(input: ParseStream<'_>) -> syn::Result<(syn::Expr, syn::Pat, Option<syn::Expr>)> {
+    let value = input.parse::<syn::Expr>()?;
+    input.parse::<Token![,]>()?;
+    let pattern = syn::Pat::parse_multi_with_leading_vert(input)?;
+    let guard = if input.peek(Token![if]) {
+        input.parse::<Token![if]>()?;
+        Some(input.parse::<syn::Expr>()?)
+    } else {
+        None
+    };
+    if input.peek(Token![,]) {
+        input.parse::<Token![,]>()?;
+    }
+    Ok((value, pattern, guard))
 }
 
 fn nothing() -> Expr {
