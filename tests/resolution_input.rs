@@ -23,6 +23,10 @@ pub fn take(conn: &mut redis::Connection, me: &str) -> redis::RedisResult<bool> 
     let reply: Option<String> = redis::cmd("SET").arg("slot:lock").arg(me).arg("NX").arg("PX").arg(900).query(conn)?;
     Ok(reply.is_some())
 }
+pub fn is_mine(conn: &mut redis::Connection, me: &str) -> redis::RedisResult<bool> {
+    let holder: Option<String> = redis::cmd("GET").arg("slot:lock").query(conn)?;
+    Ok(holder.as_deref() == Some(me))
+}
 "#;
 
 fn write(folder: &Path, files: &[(&str, String)]) {
@@ -109,7 +113,7 @@ fn two_crates_of_one_name() {
     };
     assert_eq!(found(&files("store = \"1\"")), [""; 0]);
     assert_eq!(found(&files("store = { path = \"../two\" }")), [""; 0]);
-    assert_eq!(found(&files("store = { path = \"../one\" }")), ["app/src/lib.rs:8 unguarded-release"]);
+    assert_eq!(found(&files("store = { path = \"../one\" }")), ["app/src/lib.rs:12 unguarded-release"]);
 }
 
 #[test]

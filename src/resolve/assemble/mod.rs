@@ -15,6 +15,7 @@ mod sea_migrations;
 mod sequences;
 mod session_locks;
 mod sql_files;
+mod statement_texts;
 mod statements;
 mod timelines;
 

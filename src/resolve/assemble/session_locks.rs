@@ -3,7 +3,7 @@
 //! The functions are the databases' own, so their names are enough; no grammar is needed.
 
 use super::super::trace::SqlCall;
-use super::statements::assembled;
+use super::statement_texts::assembled;
 use crate::facts::sql::Dialect;
 use crate::locks::TransactionScope;
 use crate::locks::statement::{SessionAct, SessionLock};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use crate::facts::sql::{Dialect, SourceKind, Statement, StatementKind};
-use crate::facts::{FileId, Location, TextMap};
+use crate::facts::{FileId, Location};
 use crate::locks::statement::BoundValue;
 use crate::locks::{CountUse, Executor, Repetition, SqlSite, StatementOrigin, TransactionScope};
 use crate::sql;
@@ -12,10 +12,11 @@ use crate::sql;
 use super::super::Package;
 use super::super::evaluate::Evaluator;
 use super::super::trace::{Action, Operation, SqlCall, Trace};
-use super::super::value::{Form, Piece, Value};
+use super::super::value::Value;
 use super::binds::bound;
 use super::repetitions::repetition;
 use super::session_locks::{imported_dialect, note_text, session_lock};
+use super::statement_texts::{Assembled, assembled, written_at};
 
 /// The statements that each operation of each function's trace runs, by their positions among all.
 pub type StatementRuns = HashMap<(usize, usize), Vec<usize>>;
@@ -344,104 +345,6 @@ pub(super) fn note_rows(scope: &mut TransactionScope, statement: &StatementKind)
         });
         scope.locked_tables.extend(tables);
     }
-}
-
-/// Where a text begins.
-fn written_at(text: &Value) -> Option<(FileId, u32)> {
-    let Form::Text(pieces) = &text.form else { return None };
-    pieces.iter().find_map(|piece| match piece {
-        Piece::Text { written: Some(written), .. } => Some((written.file, written.map.source_offset(0))),
-        _ => None,
-    })
-}
-
-/// A text put together, and where its parts were written.
-pub(super) struct Assembled {
-    pub(super) value: String,
-    file: FileId,
-    map: TextMap,
-    complete: bool,
-}
-
-/// `None` when the text has no place in a file.
-pub(super) fn assembled(text: &Value) -> Option<Assembled> {
-    let Form::Text(pieces) = &text.form else { return None };
-    let first = pieces.iter().find_map(|piece| match piece {
-        Piece::Text { written: Some(written), .. } => Some(written.clone()),
-        _ => None,
-    })?;
-    let mut all =
-        Assembled { value: String::new(), file: first.file, map: TextMap::default(), complete: true };
-    for piece in pieces.iter() {
-        match piece {
-            Piece::Text { text, written } => {
-                if let Some(written) = written.as_ref().filter(|written| written.file == all.file) {
-                    let base = all.value.len() as u32;
-                    for (value, source) in
-                        written.map.segments().filter(|(value, _)| (*value as usize) < text.len())
-                    {
-                        all.map.push(base + value, source);
-                    }
-                }
-                all.value.push_str(text);
-            }
-            Piece::Hole(value) => match &value.form {
-                Form::Int(number) => all.value.push_str(&number.to_string()),
-                _ => {
-                    let is_value = stands_for_a_value(&all.value);
-                    all.complete &= is_value;
-                    // More conditions, or none: without them the statement can be read.
-                    all.value.push_str(if is_value || needs_more(&all.value) { "{}" } else { " " });
-                }
-            },
-        }
-    }
-    Some(all)
-}
-
-/// Words behind which a hole is a name or a value, and cannot bring a predicate along.
-const BEFORE_VALUES: &[&str] = &[
-    "FROM",
-    "INTO",
-    "UPDATE",
-    "TABLE",
-    "JOIN",
-    "RETURNING",
-    "LIMIT",
-    "OFFSET",
-    "BY",
-    "INTERVAL",
-    "SELECT",
-    "SET",
-    "VALUES",
-    "LIKE",
-    "IN",
-    "AS",
-    "EXISTS",
-    "USING",
-    "DISTINCT",
-];
-
-/// Whether a hole behind this text can only be a name or a value.
-fn stands_for_a_value(before: &str) -> bool {
-    if before.ends_with(|c: char| !c.is_whitespace() && c != ')') {
-        return true;
-    }
-    let last = before.trim_end();
-    if last.ends_with(['=', '<', '>', '(', ',', '+', '-', '*', '/', '|']) {
-        return true;
-    }
-    let word = last.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or("").to_ascii_uppercase();
-    BEFORE_VALUES.contains(&word.as_str())
-}
-
-/// Whether a text cannot end here.
-fn needs_more(before: &str) -> bool {
-    let word = before.trim_end().rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or("");
-    before.trim_end().ends_with(|c: char| !c.is_alphanumeric() && !matches!(c, ')' | '\'' | '"' | '`'))
-        || ["WHERE", "AND", "OR", "NOT", "ON", "HAVING", "WITH", "FOR", "WHEN", "THEN", "ELSE"]
-            .iter()
-            .any(|open| word.eq_ignore_ascii_case(open))
 }
 
 fn executor(value: &Value, session: &str) -> Executor {
