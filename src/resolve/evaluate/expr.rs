@@ -3,14 +3,13 @@
 use std::rc::Rc;
 
 use crate::facts::Span;
-use crate::facts::rust::{BinaryOperator, Expr, ExprKind, MacroCall, Type, TypeForm, TypeKind};
+use crate::facts::rust::{BinaryOperator, Expr, ExprKind, MacroCall, Type, TypeForm};
 
 use super::Frame;
 use super::MAX_NESTING;
-use super::loops::SignalKind;
 use crate::resolve::program::ConstantEntry;
 use crate::resolve::trace::{ClockUseKind, HandleUseKind};
-use crate::resolve::value::{Closure, Condition, Form, Layer, Record, SetOptions, Symbol, TimeUnit, Value};
+use crate::resolve::value::{Closure, Condition, Form, Layer, SetOptions, Symbol, TimeUnit, Value};
 
 impl<'a> Frame<'_, 'a> {
     pub(super) fn expr(&mut self, expr: &Expr) -> Value {
@@ -324,126 +323,6 @@ impl<'a> Frame<'_, 'a> {
                 self.clock_use(span, kind);
                 return;
             }
-        }
-    }
-
-    fn assignment(&mut self, operator: Option<BinaryOperator>, target: &Expr, value: &Expr) -> Value {
-        let mut value = self.expr(value);
-        if let Some(operator) = operator {
-            let before = self.expr(target);
-            value = if operator == BinaryOperator::Add && before.as_text().is_some() {
-                super::format::joined(&before, &value)
-            } else {
-                super::builtin::arithmetic(operator, &before, &value)
-            };
-        }
-        match &target.kind {
-            ExprKind::Path(path) if path.len() == 1 => {
-                self.decide(&path[0], &value);
-                self.assign_local(&path[0], value);
-            }
-            // `*seen = …`: whoever lent it may test it.
-            ExprKind::Borrow(lent) if matches!(&lent.kind, ExprKind::Path(path) if path.len() == 1) => {
-                self.mark(&value, |uses| uses.passed = true);
-                if let ExprKind::Path(path) = &lent.kind {
-                    self.assign_local(&path[0], value);
-                }
-            }
-            ExprKind::Field { base, name } => {
-                let base = self.expr(base);
-                // A flag or token kept in a field may be tested by another method.
-                self.mark(&value, |uses| uses.passed = true);
-                self.signal(SignalKind::Act { stops: true }, []);
-                if let Some(ty) = &base.ty {
-                    let owner: Rc<str> = self.eval.program.peeled(self.scope, ty).name().into();
-                    self.note_field(target.span, &owner, &name.as_str().into(), value);
-                }
-            }
-            _ => {
-                self.expr(target);
-                self.mark(&value, |uses| uses.passed = true);
-                self.signal(SignalKind::Act { stops: true }, []);
-            }
-        }
-        Value::new(Form::Tuple(Vec::new().into()))
-    }
-
-    fn structure(&mut self, path: &[String], fields: &[(String, Expr)], rest: Option<&Expr>) -> Value {
-        let (ty, variant) = self.constructed(path);
-        let mut values: Vec<(Rc<str>, Value)> = Vec::new();
-        for (field, expr) in fields {
-            let value = self.expr(expr);
-            let field: Rc<str> = field.as_str().into();
-            self.note_field(expr.span, &ty, &field, value.clone());
-            values.push((field, value));
-        }
-        if let Some(rest) = rest {
-            self.expr(rest);
-        }
-        let path = if variant.is_some() { &path[..path.len() - 1] } else { path };
-        self.record(path, ty, variant, values)
-    }
-
-    fn record(
-        &self,
-        path: &[String],
-        ty: Rc<str>,
-        variant: Option<Rc<str>>,
-        fields: Vec<(Rc<str>, Value)>,
-    ) -> Value {
-        let written = Type { kind: TypeForm::Path, path: path.to_vec(), args: Vec::new() };
-        let written = self.bounded(&written);
-        Value::new(Form::Record(Rc::new(Record { ty, variant, fields }))).with_type(Some(written))
-    }
-
-    /// The type that a struct expression makes, and its variant when that is an enum.
-    fn constructed(&self, path: &[String]) -> (Rc<str>, Option<Rc<str>>) {
-        let named = |name: &str| -> Rc<str> {
-            if name == "Self" { self.owner.unwrap_or_default().into() } else { name.into() }
-        };
-        let name = path.last().map_or("", String::as_str);
-        if let [.., of, variant] = path
-            && of.starts_with(char::is_uppercase)
-        {
-            return (named(of), Some(variant.as_str().into()));
-        }
-        (named(name), None)
-    }
-
-    /// A tuple struct, or a variant of an enum, of the workspace: `Key(id)`, `Kind::Page(id)`.
-    pub(super) fn tuple_struct(&mut self, span: Span, path: &[String], args: &[Value]) -> Option<Value> {
-        let name = path.last().filter(|name| name.starts_with(char::is_uppercase))?;
-        let of = match path {
-            [.., of, _] if of.starts_with(char::is_uppercase) => &path[..path.len() - 1],
-            _ => path,
-        };
-        let written = self.bounded(&Type { kind: TypeForm::Path, path: of.to_vec(), args: Vec::new() });
-        let kind = &self.eval.program.type_named(self.scope, &written)?.definition.kind;
-        let variant = match kind {
-            TypeKind::Struct { fields } if fields.len() == args.len() && of.len() == path.len() => None,
-            TypeKind::Enum { variants } if variants.contains(name) => Some(Rc::from(name.as_str())),
-            _ => return None,
-        };
-        let ty: Rc<str> = written.name().into();
-        let mut fields = Vec::new();
-        for (index, arg) in args.iter().enumerate() {
-            let field: Rc<str> = index.to_string().into();
-            self.note_field(span, &ty, &field, arg.clone());
-            fields.push((field, arg.clone()));
-        }
-        Some(self.record(of, ty, variant, fields))
-    }
-
-    fn note_field(&mut self, span: Span, ty: &Rc<str>, field: &Rc<str>, value: Value) {
-        // What is over from the start is no deadline, but the way to say that there is none.
-        if value.flows.wall_clock.is_some() && !value.flows.moved_back {
-            let kind = ClockUseKind::Stored { ty: ty.clone(), field: field.clone(), reading: value.clone() };
-            self.clock_use(span, kind);
-        }
-        self.keep_handle(ty, field, &value);
-        let known = self.eval.fields.entry((ty.clone(), field.clone())).or_default();
-        if known.len() < 8 {
-            known.push(value);
         }
     }
 

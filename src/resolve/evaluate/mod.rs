@@ -8,6 +8,7 @@ mod block;
 mod builtin;
 mod call;
 mod command;
+mod construct;
 mod control;
 mod dispatch;
 mod expr;
