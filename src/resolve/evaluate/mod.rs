@@ -17,6 +17,7 @@ mod handed_on;
 mod instantiate;
 mod loops;
 mod query;
+mod rounds;
 mod store;
 mod tasks;
 mod transaction;
