@@ -3,6 +3,8 @@
 
 use std::rc::Rc;
 
+use thin_vec::ThinVec;
+
 use crate::facts::Location;
 
 use super::value::OperationIndex;
@@ -10,12 +12,12 @@ use super::value::OperationIndex;
 /// A set of the few things that flow into one value, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Few<T> {
-    sorted: Vec<T>,
+    sorted: ThinVec<T>,
 }
 
 impl<T> Default for Few<T> {
     fn default() -> Self {
-        Self { sorted: Vec::new() }
+        Self { sorted: ThinVec::new() }
     }
 }
 
@@ -59,7 +61,7 @@ impl<T: Ord + Clone> Few<T> {
 
 impl<T: Ord> FromIterator<T> for Few<T> {
     fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
-        let mut sorted: Vec<T> = items.into_iter().collect();
+        let mut sorted: ThinVec<T> = items.into_iter().collect();
         sorted.sort_unstable();
         sorted.dedup();
         Self { sorted }

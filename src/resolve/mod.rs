@@ -3,6 +3,7 @@
 
 mod alternatives;
 mod assemble;
+mod condition;
 mod evaluate;
 mod flows;
 mod models;

@@ -1,6 +1,10 @@
 //! The order of evaluation: callees before callers, by the names that bodies mention. Iterative, so that a
 //! chain of ten thousand functions costs no stack.
 
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
 use crate::facts::rust::{Expr, ExprKind, Function, RustFile, Type};
 use crate::facts::walk::each_expr;
 
@@ -125,19 +129,24 @@ pub fn takes_session(function: &Function) -> bool {
 
 /// Whether a text of a function changes something with the name of a lock.
 fn names_row_lock(function: &Function) -> bool {
-    const LOCKS: &[&str] = &["lock", "lease", "lck"];
-    const CHANGES: &[&str] = &["insert", "update", "delete", "advisory", "get_lock"];
-    let has = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
+    static LOCKS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| words(&["lock", "lease"]));
+    static CHANGES: LazyLock<Option<AhoCorasick>> =
+        LazyLock::new(|| words(&["insert into", "update ", "delete from", "advisory", "get_lock"]));
+    let has =
+        |text: &str, words: &Option<AhoCorasick>| words.as_ref().is_some_and(|words| words.is_match(text));
     let mut names = false;
     if let Some(body) = &function.body {
         each_expr(body, &mut |expr| {
             if let ExprKind::Text(literal) = &expr.kind {
-                let text = literal.value.to_ascii_lowercase();
-                names |= has(&text, LOCKS) && has(&text, CHANGES);
+                names |= has(&literal.value, &LOCKS) && has(&literal.value, &CHANGES);
             }
         });
     }
     names
+}
+
+fn words(words: &[&str]) -> Option<AhoCorasick> {
+    AhoCorasick::builder().ascii_case_insensitive(true).build(words).ok()
 }
 
 fn is_session(ty: &Type) -> bool {
