@@ -38,6 +38,7 @@ impl Case<'_> {
             complete: true,
             count: CountUse::Checked,
             reply_dropped: false,
+            is_best_effort: false,
             session_lock: None,
             executor: Executor::Pool,
             transaction: TransactionScope::default(),

@@ -95,6 +95,21 @@ pub fn each_expr<'f>(body: &'f Block, visit: &mut dyn FnMut(&'f Expr)) {
     each_waiting(waiting, visit);
 }
 
+/// Calls `visit` with a block and every block in it that statements, branches, loops, closures and async
+/// blocks have.
+pub fn each_block<'f>(body: &'f Block, visit: &mut dyn FnMut(&'f Block)) {
+    visit(body);
+    each_expr(body, &mut |expr| match &expr.kind {
+        ExprKind::If { then: block, .. }
+        | ExprKind::Loop { body: block }
+        | ExprKind::While { body: block, .. }
+        | ExprKind::For { body: block, .. }
+        | ExprKind::Block(block)
+        | ExprKind::Async(block) => visit(block),
+        _ => {}
+    });
+}
+
 /// Calls `visit` with an expression and every expression in it, outer ones first.
 pub fn each_part<'f>(expr: &'f Expr, visit: &mut dyn FnMut(&'f Expr)) {
     each_waiting(vec![expr], visit);

@@ -20,6 +20,8 @@ pub struct SqlSite {
     pub count: CountUse,
     /// Nothing looks at what comes back, rows included.
     pub reply_dropped: bool,
+    /// Its count is dropped in a function whose whole result every caller throws away.
+    pub is_best_effort: bool,
     /// The lock of the session or transaction that it takes or frees.
     pub session_lock: Option<SessionLock>,
     pub executor: Executor,

@@ -21,6 +21,7 @@ pub(crate) fn site(sql: &str, dialect: Dialect) -> SqlSite {
         complete: true,
         count: CountUse::Checked,
         reply_dropped: false,
+        is_best_effort: false,
         session_lock: None,
         executor: Executor::Pool,
         transaction: TransactionScope::default(),

@@ -5,6 +5,7 @@ mod applied;
 mod binaries;
 mod binds;
 mod clocks;
+mod dropped_results;
 mod evidence;
 mod keys;
 mod left_sessions;
@@ -21,6 +22,7 @@ mod timelines;
 
 pub(super) use binaries::binaries;
 pub(super) use clocks::clock_flows;
+pub(super) use dropped_results::mark_best_effort;
 pub(super) use evidence::weigh;
 pub(super) use keys::KeyTable;
 pub(super) use left_sessions::left_sessions;

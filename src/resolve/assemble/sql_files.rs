@@ -112,6 +112,7 @@ fn site(unit: &SqlUnit<'_>, statement: Statement, origin: StatementOrigin) -> Sq
         complete: true,
         count: CountUse::Unknown,
         reply_dropped: false,
+        is_best_effort: false,
         session_lock: None,
         executor: Executor::Unknown,
         transaction: TransactionScope::default(),

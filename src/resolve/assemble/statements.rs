@@ -250,6 +250,7 @@ impl Run<'_, '_> {
             complete: text.complete,
             count: count_use(self.operation, &self.call.method),
             reply_dropped: is_dropped(self.operation),
+            is_best_effort: false,
             session_lock: session_lock(text.value.get(span.start as usize..span.end as usize).unwrap_or("")),
             executor,
             transaction,
