@@ -1,6 +1,7 @@
 //! The order of evaluation: callees before callers, by the names that bodies mention. Iterative, so that a
 //! chain of ten thousand functions costs no stack.
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
@@ -8,8 +9,8 @@ use aho_corasick::AhoCorasick;
 use crate::facts::rust::{Expr, ExprKind, Function, RustFile, Type};
 use crate::facts::walk::each_expr;
 
-use super::models::Models;
-use super::program::{FunctionEntry, Program};
+use super::models::{Libraries, Models};
+use super::program::{FunctionEntry, ModuleId, Program};
 
 /// More namesakes than this say nothing about who is called.
 const MAX_NAMESAKES: usize = 6;
@@ -20,8 +21,15 @@ const HELPER_DEPTH: usize = 4;
 /// The functions that have to do with stores, each behind the functions it may call, as far as that has
 /// no cycles.
 pub fn callees_first(program: &Program<'_>, models: &Models) -> Vec<usize> {
-    let bodies: Vec<Mentions> =
-        (0..program.functions.len()).map(|f| Mentions::of(program, models, f)).collect();
+    let mut imported: HashMap<ModuleId, Libraries> = HashMap::new();
+    let bodies: Vec<Mentions> = (0..program.functions.len())
+        .map(|function| {
+            let module = program.functions[function].scope().module;
+            let libraries =
+                imported.entry(module).or_insert_with(|| models.of_imports(&program.imports(module)));
+            Mentions::of(program, models, libraries, function)
+        })
+        .collect();
     let wanted = of_interest(program, &bodies);
     let mut order = Vec::new();
     let mut seen: Vec<bool> = wanted.iter().map(|wanted| !wanted).collect();
@@ -127,26 +135,35 @@ pub fn takes_session(function: &Function) -> bool {
     function.params.iter().any(|param| is_session(&param.ty)) || names_row_lock(function)
 }
 
-/// Whether a text of a function changes something with the name of a lock.
+/// Whether a text of a function changes a table with the name of a lock, or asks for one of the session.
 fn names_row_lock(function: &Function) -> bool {
-    static LOCKS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| words(&["lock", "lease"]));
-    static CHANGES: LazyLock<Option<AhoCorasick>> =
-        LazyLock::new(|| words(&["insert into", "update ", "delete from", "advisory", "get_lock"]));
-    let has =
-        |text: &str, words: &Option<AhoCorasick>| words.as_ref().is_some_and(|words| words.is_match(text));
     let mut names = false;
     if let Some(body) = &function.body {
         each_expr(body, &mut |expr| {
             if let ExprKind::Text(literal) = &expr.kind {
-                names |= has(&literal.value, &LOCKS) && has(&literal.value, &CHANGES);
+                names |= changes_lock(&literal.value);
             }
         });
     }
     names
 }
 
-fn words(words: &[&str]) -> Option<AhoCorasick> {
-    AhoCorasick::builder().ascii_case_insensitive(true).build(words).ok()
+fn changes_lock(text: &str) -> bool {
+    static CHANGES: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+        let words =
+            ["insert into ", "insert ignore into ", "update ", "delete from ", "advisory_", "get_lock("];
+        AhoCorasick::builder().ascii_case_insensitive(true).build(words).ok()
+    });
+    let Some(changes) = &*CHANGES else { return false };
+    changes.find_iter(text).any(|change| {
+        let is_of_session = text[change.range()].ends_with(['_', '(']);
+        let table = text[change.end()..].split(|c: char| c.is_whitespace() || c == '(').next().unwrap_or("");
+        let table = table.to_ascii_lowercase();
+        is_of_session
+            || table
+                .split(|c: char| !c.is_alphanumeric())
+                .any(|word| word.starts_with("lease") || word.starts_with("lock"))
+    })
 }
 
 fn is_session(ty: &Type) -> bool {
@@ -185,16 +202,15 @@ fn may_run_sql(expr: &Expr, models: &Models) -> bool {
 }
 
 impl Mentions {
-    fn of(program: &Program<'_>, models: &Models, function: usize) -> Self {
+    fn of(program: &Program<'_>, models: &Models, imported: &Libraries, function: usize) -> Self {
         let entry = program.functions[function];
         let FunctionEntry { unit, function, .. } = entry;
         let Some(body) = &function.body else { return Self::default() };
-        let imported = models.of_imports(&program.imports(entry.scope().module));
         let mut paths: Vec<&[String]> = Vec::new();
         let mut names: Vec<&str> = Vec::new();
         let mut found = Self { takes_session: takes_session(function), ..Self::default() };
         each_expr(body, &mut |expr| {
-            found.lock |= may_lock(expr, models, &imported);
+            found.lock |= may_lock(expr, models, imported);
             found.statement |= may_run_sql(expr, models);
             match &expr.kind {
                 ExprKind::Path(path) => paths.push(path),

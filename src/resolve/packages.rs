@@ -52,11 +52,12 @@ pub fn crates(packages: &[Package]) -> Vec<Vec<(String, usize)>> {
         .collect()
 }
 
+/// The package of the run that a dependency is: one without a folder comes from a registry, whatever it is
+/// called.
 fn target(packages: &[Package], from: &Package, dependency: &PackageDependency) -> Option<usize> {
-    let folder = dependency.path.as_deref().map(|path| normal_path(from.root.trim_end_matches('/'), path));
+    let folder = normal_path(from.root.trim_end_matches('/'), dependency.path.as_deref()?);
     let mut namesakes = (0..packages.len()).filter(|&at| packages[at].name == dependency.package);
-    let by_folder = folder
-        .and_then(|folder| namesakes.clone().find(|&at| packages[at].root.trim_end_matches('/') == folder));
+    let by_folder = namesakes.clone().find(|&at| packages[at].root.trim_end_matches('/') == folder);
     by_folder.or_else(|| {
         let first = namesakes.next()?;
         namesakes.next().is_none().then_some(first)

@@ -15,7 +15,8 @@ use crate::facts::FileId;
 use crate::facts::rust::{Constant, Function, RustFile, TypeDefinition, TypeKind};
 
 use super::Package;
-use modules::{ModuleId, Modules};
+pub use modules::ModuleId;
+use modules::Modules;
 use paths::Target;
 
 /// One Rust file of the run.
