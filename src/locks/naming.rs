@@ -183,7 +183,9 @@ pub fn is_weak_owner(name: &str) -> bool {
         "process_id",
         "session_id",
     ];
-    list.contains(&joined.as_str())
+    // `queue_worker_id`, `runner_instance_id`: the worker with something in front.
+    let ends = ["worker_id", "worker", "instance_id", "runner_id"];
+    list.contains(&joined.as_str()) || ends.iter().any(|end| joined.ends_with(&format!("_{end}")))
 }
 
 const ENDS: &[&str] =

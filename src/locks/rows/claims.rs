@@ -49,7 +49,10 @@ pub fn ignored_row_acquires(inventory: &Inventory) -> Vec<&SqlSite> {
             && !row.site.transaction.open;
         let conditional = match row.write.verb {
             WriteVerb::Update => row.purpose == Purpose::Acquire && !asks_nothing(&row),
-            WriteVerb::Insert | WriteVerb::Upsert => row.profile.is_lock_table && row.write.skips_conflicts,
+            // A row that is only there to be locked by `SELECT … FOR UPDATE` takes nothing by its insertion.
+            WriteVerb::Insert | WriteVerb::Upsert => {
+                row.profile.is_lock_table && row.write.skips_conflicts && !locks_by_select(inventory, &row)
+            }
             _ => false,
         };
         if dropped && conditional && row.site.complete && row.site.statement.parsed {
@@ -120,6 +123,16 @@ fn names(e: &Expr, test: &dyn Fn(&str) -> bool) -> bool {
 /// The file of the code that runs a statement.
 fn file(site: &SqlSite) -> Option<FileId> {
     site.call.map(|call| call.file)
+}
+
+/// Whether the package locks rows of the table by reading them.
+fn locks_by_select(inventory: &Inventory, row: &RowWrite<'_>) -> bool {
+    let here = inventory.statements.iter().filter(|site| site.package == row.site.package);
+    here.flat_map(|site| selects(&site.statement.kind)).filter(|select| select.locks_rows).any(|select| {
+        select.sources.iter().any(|source| {
+            matches!(&source.kind, SourceKind::Table(table) if table.name.eq_ignore_ascii_case(&row.write.table.name))
+        })
+    })
 }
 
 fn has_locked(row: &RowWrite<'_>) -> bool {
