@@ -35,19 +35,9 @@ fn is_acquire(site: &SqlSite, write: &Write, profile: &TableProfile) -> bool {
         profile.is_owner(&a.column)
             || (deadline && conditions.iter().any(|(c, o, _)| expired(c, *o)))
             || (deadline && tests_null(write.predicate.as_ref(), &a.column))
-            || (naming::is_state(&a.column) && picks && may_run(site, &a.value, profile))
+            || (naming::is_state(&a.column) && picks)
             || (naming::is_state(&a.column)
                 && literal(site, &a.value).is_some_and(|s| contains(&profile.running_states, &s)))
-    })
-}
-
-/// Whether a state may be one in which a worker has the row: a literal such as `waiting` is not.
-fn may_run(site: &SqlSite, value: &Expr, profile: &TableProfile) -> bool {
-    literal(site, value).is_none_or(|state| {
-        contains(&profile.running_states, &state)
-            || !["waiting", "pending", "queued", "ready", "new", "enqueued", "idle", "retry"]
-                .iter()
-                .any(|waiting| state.eq_ignore_ascii_case(waiting))
     })
 }
 
@@ -146,7 +136,7 @@ fn is_bookkeeping(write: &Write, profile: &TableProfile) -> bool {
 }
 
 fn is_token(profile: &TableProfile, column: &str) -> bool {
-    profile.tokens.iter().any(|t| t.name.eq_ignore_ascii_case(column))
+    profile.is_token(column)
 }
 
 pub(super) fn finishes_claim(site: &SqlSite, write: &Write, profile: &TableProfile) -> bool {
