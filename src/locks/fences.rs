@@ -9,8 +9,8 @@ mod lost;
 
 use super::naming::{self, TokenTier};
 use super::schema::{Column, Database, Table};
-use super::statement::{SqlSite, StatementOrigin};
-use super::tables::{NestedWrite, TokenKind, selects, writes};
+use super::statement::SqlSite;
+use super::tables::{NestedWrite, TokenKind, contains, selects, writes};
 use super::{Inventory, guard};
 use crate::facts::Location;
 use crate::facts::sql::{Comparison, Dialect, Expr, ExprKind, TableName, Write};
@@ -86,17 +86,13 @@ pub struct RuntimeWrite<'a> {
 /// Every write outside migrations, dumps and tests.
 pub fn runtime_writes(inventory: &Inventory) -> Vec<RuntimeWrite<'_>> {
     let mut found = Vec::new();
-    for site in inventory.statements.iter().filter(|s| runs(s)) {
+    for site in inventory.statements.iter().filter(|s| s.is_at_runtime()) {
         for nested in writes(&site.statement.kind) {
             let table = inventory.schema.table(site.package, site.dialect, &nested.write.table);
             found.push(RuntimeWrite { site, write: nested.write, table, nested });
         }
     }
     found
-}
-
-fn runs(site: &SqlSite) -> bool {
-    !site.is_test && !matches!(site.origin, StatementOrigin::Migration | StatementOrigin::Snapshot)
 }
 
 impl RuntimeWrite<'_> {
@@ -141,7 +137,7 @@ pub fn fence_columns(inventory: &Inventory) -> Vec<FenceColumn<'_>> {
             for column in table.columns.iter().filter(|c| !table.is_key_part(&c.name)) {
                 let Some((tier, kind)) = standing(inventory, table, column, &own) else { continue };
                 let mut usage = usage(inventory, &own, &column.name);
-                usage.by_trigger = table.triggers.iter().any(|t| names(&t.refuses_stale, &column.name));
+                usage.by_trigger = table.triggers.iter().any(|t| contains(&t.refuses_stale, &column.name));
                 let dialect = dialect(database, &own);
                 found.push(FenceColumn { table, column, tier, kind, dialect, wide_integers, usage });
             }
@@ -186,7 +182,7 @@ fn usage(inventory: &Inventory, own: &[&RuntimeWrite<'_>], column: &str) -> Usag
         let mut seen = Seen { column, site: write.site, usage: &mut usage };
         seen.write(write.write);
         seen.other_parts(write);
-        if is_new_row(write.write) && !names(&write.write.insert_columns, column) {
+        if is_new_row(write.write) && !contains(&write.write.insert_columns, column) {
             usage.left_out = true;
         }
     }
@@ -202,10 +198,6 @@ fn is_new_row(write: &Write) -> bool {
     use crate::facts::sql::WriteVerb as V;
     let inserts = matches!(write.verb, V::Insert | V::Upsert | V::DuplicateKeyUpdate | V::Replace);
     inserts && !write.insert_columns.is_empty()
-}
-
-fn names(list: &[String], column: &str) -> bool {
-    list.iter().any(|name| name.eq_ignore_ascii_case(column))
 }
 
 struct Seen<'u, 'a> {

@@ -109,7 +109,7 @@ fn is_about_holder(column: &str, profile: &TableProfile) -> bool {
     profile.is_owner(column)
         || profile.is_deadline(column)
         || profile.is_claim_time(column)
-        || profile.tokens.iter().any(|t| t.name.eq_ignore_ascii_case(column))
+        || profile.is_token(column)
         || naming::is_owner(column)
         || naming::is_time(column)
         || naming::is_state(column)

@@ -134,14 +134,14 @@ impl Inventory {
             }
         }
         // What compares a key that the text does not show may compare any of them.
-        let all = self.each_operation(|sequence, operation| {
+        let compared_unknown = self.each_operation(|sequence, operation| {
             !self.keys[operation.key].is_written
                 && (matches!(
                     operation.action,
                     Action::Delete { compared: true } | Action::Expire { compared: true, .. }
                 ) || sequence.ownership_read(operation).is_some())
         });
-        if !all.is_empty() {
+        if !compared_unknown.is_empty() {
             return Vec::new();
         }
         let stores_owner = |action: &Action| match action {

@@ -81,8 +81,7 @@ fn of_timeline(inventory: &Inventory, rows: &Rows<'_>, timeline: &Timeline) -> V
             acquired_at: timeline.steps[taken].place,
             released_at: timeline.steps[last].place,
             ends_by_itself: *ends_by_itself,
-            exits: if rows.freed_by_drop(inventory, lock) || ends_otherwise(inventory, timeline, taken, lock)
-            {
+            exits: if freed_by_drop(inventory, lock) || ends_otherwise(inventory, timeline, taken, lock) {
                 Vec::new()
             } else {
                 region.exits()
@@ -128,15 +127,15 @@ impl<'i> Rows<'i> {
         }
         Self { by_site }
     }
+}
 
-    /// Whether some `Drop` frees this lock.
-    fn freed_by_drop(&self, inventory: &Inventory, lock: &LockName) -> bool {
-        let LockName::Key(key) = lock else { return false };
-        let operations = inventory.sequences.iter().flat_map(|sequence| &sequence.operations);
-        operations
-            .filter(|operation| operation.context.in_drop && operation.key == *key)
-            .any(|operation| matches!(operation.action, Action::Delete { .. }))
-    }
+/// Whether some `Drop` frees this lock.
+fn freed_by_drop(inventory: &Inventory, lock: &LockName) -> bool {
+    let LockName::Key(key) = lock else { return false };
+    let operations = inventory.sequences.iter().flat_map(|sequence| &sequence.operations);
+    operations
+        .filter(|operation| operation.context.in_drop && operation.key == *key)
+        .any(|operation| matches!(operation.action, Action::Delete { .. }))
 }
 
 fn role(inventory: &Inventory, rows: &Rows<'_>, timeline: &Timeline, step: &Step) -> Role {
@@ -263,7 +262,7 @@ impl Region<'_> {
         steps.get(step).is_some_and(|step| step.place == steps[self.taken].place)
     }
 
-    /// Releases that everything behind them passes.
+    /// Writes and commits that whoever has released the lock comes to, for what was read or begun before.
     fn late_writes(&self, inventory: &Inventory) -> Vec<LateWrite> {
         let steps = &self.timeline.steps;
         let mut found = Vec::new();

@@ -74,7 +74,7 @@ pub enum Protection<'a> {
 pub fn row_writes(inventory: &Inventory) -> Vec<RowWrite<'_>> {
     let tables = inventory.tables();
     let mut found = Vec::new();
-    for site in inventory.statements.iter().filter(|s| is_judged(s)) {
+    for site in inventory.statements.iter().filter(|s| s.is_at_runtime()) {
         for (at, nested) in writes(&site.statement.kind).into_iter().enumerate() {
             let Some(profile) = tables.profile(site, &nested.write.table) else { continue };
             let table = inventory.schema.table(site.package, site.dialect, &nested.write.table);
@@ -85,11 +85,6 @@ pub fn row_writes(inventory: &Inventory) -> Vec<RowWrite<'_>> {
         }
     }
     found
-}
-
-/// DML at a migration's top level is a back-fill under the migration's own lock.
-fn is_judged(site: &SqlSite) -> bool {
-    !site.is_test && !matches!(site.origin, StatementOrigin::Migration | StatementOrigin::Snapshot)
 }
 
 impl<'a> RowWrite<'a> {
@@ -105,6 +100,12 @@ impl<'a> RowWrite<'a> {
     /// A worker's last word on a row that it was given and may have lost.
     pub fn finishes_claim(&self) -> bool {
         purpose::finishes_claim(self.site, self.write, self.profile)
+    }
+
+    /// The columns that it fills, with their values: those of a new row, and those that it changes.
+    pub fn filled(&self) -> impl Iterator<Item = (&'a str, &'a Expr)> {
+        let inserted = self.write.insert_columns.iter().map(String::as_str).zip(&self.write.insert_values);
+        inserted.chain(self.write.assignments.iter().map(|a| (a.column.as_str(), &a.value)))
     }
 
     /// Comparisons of columns in the statement's own condition, read as `column OP other`.
@@ -137,8 +138,7 @@ impl<'a> RowWrite<'a> {
     pub fn mentions_any(&self) -> bool {
         let used = super::tables::used_columns(self.write);
         let profile = self.profile;
-        used.iter()
-            .any(|c| profile.is_owner(c) || profile.tokens.iter().any(|t| t.name.eq_ignore_ascii_case(c)))
+        used.iter().any(|c| profile.is_owner(c) || profile.is_token(c))
     }
 
     /// The row's table has leases that anyone could lose.

@@ -54,6 +54,11 @@ impl SqlSite {
         Location { file: self.source.file, span: self.source.map.source_span(span) }
     }
 
+    /// Not a test, and not DML at a migration's top level, which is a back-fill under the migration's own lock.
+    pub fn is_at_runtime(&self) -> bool {
+        !self.is_test && !matches!(self.origin, StatementOrigin::Migration | StatementOrigin::Snapshot)
+    }
+
     /// The place of the whole statement.
     pub fn location(&self) -> Location {
         self.at(self.statement.span)

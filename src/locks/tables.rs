@@ -128,6 +128,10 @@ impl TableProfile {
         contains(&self.owners, column)
     }
 
+    pub fn is_token(&self, column: &str) -> bool {
+        self.tokens.iter().any(|token| token.name.eq_ignore_ascii_case(column))
+    }
+
     pub fn is_deadline(&self, column: &str) -> bool {
         contains(&self.deadlines, column)
     }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::facts::Location;
-use crate::locks::Advice;
+use crate::locks::{Advice, OnFailure};
 
 use super::models::Refusal;
 use super::value::{Expiry, OperationIndex, Value, WriteCondition};
@@ -123,16 +123,6 @@ pub struct Repetition {
     pub failures_borne: Option<i128>,
     /// Something other than its operations can end it.
     pub can_be_stopped: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OnFailure {
-    /// At most something is logged.
-    GoesOn,
-    /// The loop ends, and nothing more.
-    Ends,
-    /// Other code is told, or may be.
-    Tells,
 }
 
 /// The conditions that hold where an operation runs, innermost first.

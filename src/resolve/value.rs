@@ -83,6 +83,18 @@ pub enum Symbol {
     Call(Rc<str>),
 }
 
+impl Symbol {
+    /// Its name, without the type that has it.
+    pub fn name(&self) -> &Rc<str> {
+        match self {
+            Symbol::Param { name, .. }
+            | Symbol::Field { name, .. }
+            | Symbol::Local(name)
+            | Symbol::Call(name) => name,
+        }
+    }
+}
+
 /// `of` times `by`.
 #[derive(Debug)]
 pub struct Scaled {

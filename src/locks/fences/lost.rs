@@ -1,10 +1,11 @@
 //! Token columns and triggers that migrations took away, with the statements that still lean on them.
 
-use super::{RuntimeWrite, names, runtime_writes, weakness};
+use super::{RuntimeWrite, runtime_writes, weakness};
 use crate::facts::Location;
 use crate::facts::sql::{Assignment, WriteVerb};
 use crate::locks::naming::{self, TokenTier};
 use crate::locks::schema::{Column, Database, Loss, LostColumn, Table, UpdateTrigger};
+use crate::locks::tables::contains;
 use crate::locks::{Inventory, guard, tables};
 
 /// A token column that is no longer there, or no longer what it was.
@@ -122,7 +123,7 @@ pub fn was_refused(table: &Table, write: &crate::facts::sql::Write) -> bool {
 
 /// The column that the trigger watched, which is there and which no other trigger watches now.
 fn missed_column<'a>(table: &'a Table, trigger: &'a UpdateTrigger) -> Option<&'a str> {
-    let watched = |column: &str| table.triggers.iter().any(|t| names(&t.refuses_stale, column));
+    let watched = |column: &str| table.triggers.iter().any(|t| contains(&t.refuses_stale, column));
     let missed = |column: &&String| table.column(column).is_some() && !watched(column);
     trigger.refuses_stale.iter().find(missed).map(String::as_str)
 }

@@ -83,10 +83,7 @@ pub fn constant_row_owners(inventory: &Inventory) -> Vec<(RowClaim<'_>, String)>
 
 /// The owner column that a write fills with a constant, and the constant.
 fn constant_owner<'a>(row: &RowWrite<'a>) -> Option<(&'a str, String)> {
-    let inserted = row.write.insert_columns.iter().map(String::as_str).zip(&row.write.insert_values);
-    let assigned = row.write.assignments.iter().map(|a| (a.column.as_str(), &a.value));
-    inserted
-        .chain(assigned)
+    row.filled()
         .filter(|(column, _)| row.profile.is_owner(column))
         .find_map(|(column, value)| Some((column, literal(row.site, value)?)))
 }
@@ -102,7 +99,7 @@ fn asks_nothing(row: &RowWrite<'_>) -> bool {
             || profile.is_owner(c)
             || profile.is_deadline(c)
             || profile.is_claim_time(c)
-            || profile.tokens.iter().any(|t| t.name.eq_ignore_ascii_case(c))
+            || profile.is_token(c)
     };
     row.write.verb == WriteVerb::Update
         && row.site.complete

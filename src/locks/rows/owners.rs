@@ -45,10 +45,7 @@ fn takes(row: &RowWrite<'_>) -> bool {
 
 /// The owner or token column that a write fills with a value of the program.
 fn stored_owner<'a>(row: &RowWrite<'a>) -> Option<&'a str> {
-    let inserted = row.write.insert_columns.iter().map(String::as_str).zip(&row.write.insert_values);
-    let assigned = row.write.assignments.iter().map(|a| (a.column.as_str(), &a.value));
-    inserted
-        .chain(assigned)
+    row.filled()
         // A host name or worker number may be there for people; a token is there to be compared.
         .filter(|(column, _)| {
             column.to_ascii_lowercase().split('_').any(|word| word == "token" || word == "nonce")
@@ -58,7 +55,7 @@ fn stored_owner<'a>(row: &RowWrite<'a>) -> Option<&'a str> {
 }
 
 fn names_owner(profile: &TableProfile, column: &str) -> bool {
-    profile.is_owner(column) || profile.tokens.iter().any(|token| token.name.eq_ignore_ascii_case(column))
+    profile.is_owner(column) || profile.is_token(column)
 }
 
 /// Whether any statement of the package compares an owner or token of the row's table.

@@ -18,7 +18,7 @@ pub(super) fn columns(tables: &mut Tables, inventory: &Inventory, site: &SqlSite
         let used = used_columns(nested.write);
         let Some(profile) = tables.profile_mut(site, table) else { continue };
         for column in &used {
-            if profile.tokens.iter().any(|t| t.name.eq_ignore_ascii_case(column)) {
+            if profile.is_token(column) {
                 continue;
             }
             let declared = known.and_then(|t| t.column(column));

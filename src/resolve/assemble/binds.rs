@@ -6,15 +6,12 @@ use crate::locks::naming;
 use crate::locks::statement::BoundValue;
 
 use super::super::program::Program;
-use super::super::value::{Form, Symbol, Value};
+use super::super::value::{Form, Value};
 
 /// `unit` is the file that the statement is run in: names in the value are looked up from there.
 pub(super) fn bound(program: &Program<'_>, unit: usize, value: &Value) -> BoundValue {
     let name = match &value.form {
-        Form::Symbol(Symbol::Param { name, .. } | Symbol::Local(name) | Symbol::Call(name)) => {
-            Some(name.to_string())
-        }
-        Form::Symbol(Symbol::Field { name, .. }) => Some(name.to_string()),
+        Form::Symbol(symbol) => Some(symbol.name().to_string()),
         _ => None,
     };
     let variant = || name.as_deref().and_then(|name| variant(program, unit, name));

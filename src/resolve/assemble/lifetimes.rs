@@ -1,7 +1,5 @@
 //! Lifetimes: spans of time as the evaluator knows them, with what was lost on their way into a command.
 
-use std::rc::Rc;
-
 use crate::locks::{Damage, Lifetime, Share};
 use crate::resolve::quantity::Ratio;
 
@@ -46,7 +44,7 @@ fn damage(value: &Value, unit: i128) -> Option<Damage> {
     let said = match &value.form {
         Form::Int(_) => flows.unit,
         Form::Symbol(_) if is_span(value) => return None,
-        Form::Symbol(symbol) => flows.unit.or_else(|| unit_of_name(symbol_name(symbol))),
+        Form::Symbol(symbol) => flows.unit.or_else(|| unit_of_name(symbol.name())),
         Form::Scaled(scaled) => {
             if is_span(value) {
                 return None;
@@ -70,15 +68,6 @@ fn damage(value: &Value, unit: i128) -> Option<Damage> {
     (flows.narrowed && !matches!(value.form, Form::Int(_))).then_some(Damage::Narrowed)
 }
 
-fn symbol_name(symbol: &Symbol) -> &str {
-    match symbol {
-        Symbol::Param { name, .. }
-        | Symbol::Field { name, .. }
-        | Symbol::Local(name)
-        | Symbol::Call(name) => name,
-    }
-}
-
 fn is_span(value: &Value) -> bool {
     let spans = ["Duration", "TimeDelta", "SignedDuration", "Interval"];
     value
@@ -98,10 +87,9 @@ fn by_default(evaluator: &Evaluator<'_>, value: &Value) -> Option<i128> {
 }
 
 fn name(value: &Value) -> Option<String> {
-    let named = |name: &Rc<str>| (!name.is_empty()).then(|| name.to_string());
     match &value.form {
-        Form::Symbol(Symbol::Param { name, .. } | Symbol::Local(name) | Symbol::Call(name)) => named(name),
         Form::Symbol(Symbol::Field { owner, name }) => Some(format!("{owner}.{name}")),
+        Form::Symbol(symbol) => Some(symbol.name().to_string()).filter(|name| !name.is_empty()),
         _ => None,
     }
 }

@@ -1,7 +1,7 @@
 //! Repetitions: the loops around operations, with their pauses as lifetimes and the fate of the task that
 //! they run in.
 
-use crate::locks::renewal::{Handle, OnFailure, Pause, Repetition, Task};
+use crate::locks::renewal::{Handle, Pause, Repetition, Task};
 
 use super::super::evaluate::Evaluator;
 use super::super::trace::{self, HandleUse, HandleUseKind, Trace};
@@ -26,11 +26,7 @@ pub fn repetition(
         call: call.copied().unwrap_or(operation.location),
         is_direct: call.is_none(),
         pause,
-        on_failure: match known.on_failure {
-            trace::OnFailure::GoesOn => OnFailure::GoesOn,
-            trace::OnFailure::Ends => OnFailure::Ends,
-            trace::OnFailure::Tells => OnFailure::Tells,
-        },
+        on_failure: known.on_failure,
         failures_borne: known.failures_borne,
         task: task(evaluator, function, trace, operation),
         can_be_stopped: known.can_be_stopped || operation.context.stoppable,
@@ -56,10 +52,10 @@ fn handle(evaluator: &Evaluator<'_>, function: usize, task: &trace::Task) -> Han
         let uses: Vec<(usize, HandleUse)> = task.uses.iter().map(|seen| (function, *seen)).collect();
         return of_uses(evaluator, &uses);
     }
-    if task.returned || task.passed {
-        return if task.fields.is_empty() { Handle::Elsewhere } else { in_fields(evaluator, task) };
+    if !task.fields.is_empty() {
+        return in_fields(evaluator, task);
     }
-    if task.fields.is_empty() { Handle::Dropped } else { in_fields(evaluator, task) }
+    if task.returned || task.passed { Handle::Elsewhere } else { Handle::Dropped }
 }
 
 /// What the methods of the types that hold the handle do with it.
@@ -75,21 +71,19 @@ fn in_fields(evaluator: &Evaluator<'_>, task: &trace::Task) -> Handle {
 }
 
 fn of_uses(evaluator: &Evaluator<'_>, uses: &[(usize, HandleUse)]) -> Handle {
+    if uses.iter().all(|(function, seen)| releases_before(evaluator, *function, seen.position)) {
+        return Handle::StoppedAfterRelease;
+    }
     let mut aborted = Vec::new();
     for (function, seen) in uses {
         match seen.kind {
             HandleUseKind::Abort => aborted.push(*function),
             // Awaiting what was aborted shows nothing of how the work went.
             HandleUseKind::Await if aborted.contains(function) => {}
-            HandleUseKind::Await | HandleUseKind::Ask => {
-                let late =
-                    uses.iter().all(|(function, seen)| releases_before(evaluator, *function, seen.position));
-                return if late { Handle::StoppedAfterRelease } else { Handle::Watched };
-            }
+            HandleUseKind::Await | HandleUseKind::Ask => return Handle::Watched,
         }
     }
-    let late = uses.iter().all(|(function, seen)| releases_before(evaluator, *function, seen.position));
-    if late { Handle::StoppedAfterRelease } else { Handle::Stopped }
+    Handle::Stopped
 }
 
 /// Whether a function deletes a key before this position of its trace.

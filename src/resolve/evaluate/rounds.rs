@@ -8,7 +8,8 @@ use crate::facts::rust::BinaryOperator;
 
 use super::Frame;
 use super::loops::{LoopState, Pause, Signal, SignalKind};
-use crate::resolve::trace::{GuardList, OnFailure, Operation, Repetition};
+use crate::locks::OnFailure;
+use crate::resolve::trace::{GuardList, Operation, Repetition};
 use crate::resolve::value::{Condition, Form, Value};
 
 impl Frame<'_, '_> {

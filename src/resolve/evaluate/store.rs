@@ -488,10 +488,7 @@ fn is_std_type(name: &str) -> bool {
 /// A short name of where a value comes from, for sessions and messages.
 pub(super) fn root_name(value: &Value) -> Option<Rc<str>> {
     match &value.form {
-        Form::Symbol(Symbol::Param { name, .. } | Symbol::Local(name) | Symbol::Call(name)) => {
-            Some(name.clone())
-        }
-        Form::Symbol(Symbol::Field { name, .. }) => Some(name.clone()),
+        Form::Symbol(symbol) => Some(symbol.name().clone()),
         _ => None,
     }
 }
