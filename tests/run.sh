@@ -20,5 +20,6 @@ step 'documentation' env RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-d
 step 'release build' cargo build --release --locked
 step 'labelled cases' cargo test --release --locked --test cases -- --nocapture
 step 'published crates' cargo test --release --locked --test corpus -- --include-ignored --nocapture
+step 'database servers' cargo test --release --locked --test databases -- --include-ignored
 step 'client models' cargo test --release --locked --test client_models -- --include-ignored
 printf '\nall passed\n'
