@@ -24,6 +24,8 @@ pub enum ClockFlowKind {
     ComparedWithDeadline { field: String },
     /// Put into a deadline field of a type that holds a lease.
     StoredAsDeadline { field: String },
-    /// Given to the store as the lock's lifetime or end.
+    /// Given to the store as the lock's lifetime, worked out from a reading.
     GivenAsTtl,
+    /// Given to the store as the moment when the lock ends.
+    GivenAsEnd,
 }

@@ -37,8 +37,8 @@ pub use regions::{HeldRegion, LateWrite};
 pub use renewal::{Handle, OnFailure, Pause, RenewalLoop, Repetition, Task};
 pub use reply::droppers;
 pub use rows::{
-    RowClaim, constant_row_owners, ignored_row_acquires, ignored_session_locks, uncompared_row_owners,
-    unguarded_row_claims, unguarded_row_releases, unguarded_row_renewals,
+    ClientClock, RowClaim, client_clocks, constant_row_owners, ignored_row_acquires, ignored_session_locks,
+    uncompared_row_owners, unguarded_row_claims, unguarded_row_releases, unguarded_row_renewals,
 };
 pub use schema::Schema;
 pub use statement::{

@@ -439,5 +439,21 @@ pub fn is_integer_type(data_type: &str) -> bool {
     starts.iter().any(|s| ty.starts_with(s)) && !ty.starts_with("interval")
 }
 
+/// A function that reads the database's own clock.
+pub fn is_database_clock(function: &str) -> bool {
+    [
+        "now",
+        "clock_timestamp",
+        "current_timestamp",
+        "statement_timestamp",
+        "unix_timestamp",
+        "datetime",
+        "unixepoch",
+        "sysdate",
+        "utc_timestamp",
+    ]
+    .contains(&function)
+}
+
 #[cfg(test)]
 mod tests;

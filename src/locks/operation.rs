@@ -182,6 +182,8 @@ pub enum Ttl {
     Given(Lifetime),
     /// Computed from this process's wall clock, read at this place.
     WallClock(Location),
+    /// It ends at a moment of this process's wall clock, read at this place.
+    UntilWallClock(Location),
 }
 
 /// A span of time, as far as the text shows it.

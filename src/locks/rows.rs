@@ -5,6 +5,7 @@
 //! into findings, each defect into one.
 
 mod claims;
+mod clocks;
 mod owners;
 mod protection;
 mod purpose;
@@ -14,6 +15,7 @@ pub use claims::{
     RowClaim, constant_row_owners, ignored_row_acquires, ignored_session_locks, unguarded_row_claims,
 };
 
+pub use clocks::{ClientClock, client_clocks};
 pub use owners::{UncomparedOwner, uncompared_row_owners};
 pub use renewals::renewal_statements;
 

@@ -6,8 +6,9 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-use crate::facts::rust::{Expr, ExprKind, Function, RustFile, Type};
+use crate::facts::rust::{Expr, ExprKind, Function, Param, Pattern, PatternKind, RustFile, Type};
 use crate::facts::walk::each_expr;
+use crate::locks::naming::words;
 
 use super::models::{Libraries, Models};
 use super::program::{FunctionEntry, ModuleId, Program};
@@ -130,9 +131,17 @@ pub fn acts_on_store(models: &Models, facts: &RustFile, function: &Function) -> 
 }
 
 /// Whether the callers of a function that runs SQL must be looked at: it runs on a connection or in a
-/// transaction that they give it, or it takes or frees a lock for them.
+/// transaction that they give it, by a clock that they read, or it takes or frees a lock for them.
 pub fn takes_session(function: &Function) -> bool {
-    function.params.iter().any(|param| is_session(&param.ty)) || names_row_lock(function)
+    let given = |param: &Param| is_session(&param.ty) || is_moment(&param.pattern);
+    function.params.iter().any(given) || names_row_lock(function)
+}
+
+/// A parameter that says when something is, or ends.
+fn is_moment(parameter: &Pattern) -> bool {
+    const MOMENTS: &[&str] = &["now", "until", "deadline", "expires", "expiry", "expiration"];
+    let PatternKind::Name { name, .. } = &parameter.kind else { return false };
+    words(name).iter().any(|word| MOMENTS.contains(&word.as_str()))
 }
 
 /// Whether a text of a function changes a table with the name of a lock, or asks for one of the session.

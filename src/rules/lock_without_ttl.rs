@@ -43,7 +43,11 @@ fn expires_somewhere(inventory: &Inventory, acquire: &Operation) -> bool {
         operation.key == acquire.key
             && matches!(
                 operation.action,
-                Action::Expire { .. } | Action::Overwrite { ttl: Ttl::Given(_) | Ttl::WallClock(_), .. }
+                Action::Expire { .. }
+                    | Action::Overwrite {
+                        ttl: Ttl::Given(_) | Ttl::WallClock(_) | Ttl::UntilWallClock(_),
+                        ..
+                    }
             )
     })
 }

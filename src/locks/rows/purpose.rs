@@ -196,7 +196,7 @@ fn is_null(e: &Expr) -> bool {
 /// A clock without anything added: a deadline set to it is over.
 fn is_now(e: &Expr) -> bool {
     matches!(&e.kind, ExprKind::Call { name, args } if args.iter().all(|a| matches!(a.kind, ExprKind::Text(_) | ExprKind::Number(_)))
-        && ["now", "clock_timestamp", "current_timestamp", "statement_timestamp", "unix_timestamp", "datetime", "unixepoch", "sysdate", "utc_timestamp"].contains(&name.as_str()))
+        && naming::is_database_clock(name))
 }
 
 fn keeps(e: &Expr, column: &str) -> bool {

@@ -203,11 +203,15 @@ fn given_as_ttl(found: &[Key], sequences: &[Sequence]) -> Vec<ClockFlow> {
             else {
                 return None;
             };
-            let Ttl::WallClock(reading) = ttl else { return None };
+            let (reading, kind) = match ttl {
+                Ttl::WallClock(reading) => (reading, ClockFlowKind::GivenAsTtl),
+                Ttl::UntilWallClock(reading) => (reading, ClockFlowKind::GivenAsEnd),
+                _ => return None,
+            };
             Some(ClockFlow {
                 location: operation.location,
                 reading: *reading,
-                kind: ClockFlowKind::GivenAsTtl,
+                kind,
                 lock: Some(found[operation.key].name.clone()),
                 function: operation.function.clone(),
                 is_test: operation.is_test,

@@ -409,7 +409,9 @@ fn ttl(evaluator: &Evaluator<'_>, expiry: &Expiry) -> Ttl {
             Some(reading) => Ttl::WallClock(reading),
             None => Ttl::Given(lifetime(evaluator, value, *unit)),
         },
-        Expiry::At(value) => value.flows.wall_clock.map_or(Ttl::Given(Lifetime::UNKNOWN), Ttl::WallClock),
+        Expiry::At(value) => {
+            value.flows.wall_clock.map_or(Ttl::Given(Lifetime::UNKNOWN), Ttl::UntilWallClock)
+        }
         Expiry::Keep | Expiry::Unknown => Ttl::Given(Lifetime::UNKNOWN),
     }
 }

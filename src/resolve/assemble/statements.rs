@@ -35,6 +35,7 @@ pub fn statements(
     let mut parsed = Parsed::default();
     let mut scopes = CallerScopes::default();
     let mut repetitions: BTreeMap<SiteKey, Vec<Repetition>> = BTreeMap::new();
+    let mut told: BTreeMap<SiteKey, ToldByCallers> = BTreeMap::new();
     for function in functions {
         let Some(trace) = evaluator.trace(function) else { continue };
         let mut sessions = BTreeMap::new();
@@ -60,13 +61,16 @@ pub fn statements(
                 }
             }
             if !operation.via.is_empty() {
-                run.tell_executor(&text, &mut sites);
+                run.tell(&text, &mut told);
             }
         }
     }
     for (key, site) in &mut sites {
         scopes.widen(key, &mut site.transaction);
         site.repetitions = repetitions.remove(key).unwrap_or_default();
+        if let Some(told) = told.get(key) {
+            told.complete(site);
+        }
     }
     let positions: HashMap<SiteKey, usize> = sites.keys().enumerate().map(|(at, key)| (*key, at)).collect();
     let mut runs = StatementRuns::new();
@@ -162,6 +166,26 @@ fn common(a: &TransactionScope, b: &TransactionScope) -> TransactionScope {
     }
 }
 
+/// What callers know of a statement that the function which runs it does not.
+#[derive(Default)]
+struct ToldByCallers {
+    /// The executor is a pool.
+    pool: bool,
+    /// Where the clock behind each bound value is read.
+    clocks: Vec<Option<Location>>,
+}
+
+impl ToldByCallers {
+    fn complete(&self, site: &mut SqlSite) {
+        if self.pool && site.executor == Executor::Unknown && site.session_lock.is_some() {
+            site.executor = Executor::Pool;
+        }
+        for (bind, clock) in site.binds.iter_mut().zip(&self.clocks) {
+            bind.wall_clock = bind.wall_clock.or(*clock);
+        }
+    }
+}
+
 /// One call that runs SQL.
 struct Run<'s, 'a> {
     evaluator: &'s Evaluator<'a>,
@@ -204,18 +228,25 @@ impl Run<'_, '_> {
         sites
     }
 
-    /// A function that takes any executor learns from its callers that it gets a pool.
-    fn tell_executor(&self, text: &ParsedText, sites: &mut BTreeMap<SiteKey, SqlSite>) {
-        let session = self.operation.session.as_deref().unwrap_or("");
-        if executor(&self.call.executor, session) != Executor::Pool || self.is_test() {
+    /// What this caller knows of the statement's parameters.
+    fn tell(&self, text: &ParsedText, told: &mut BTreeMap<SiteKey, ToldByCallers>) {
+        if self.is_test() {
             return;
         }
+        let session = self.operation.session.as_deref().unwrap_or("");
+        let pool = executor(&self.call.executor, session) == Executor::Pool;
+        let reads_clock = self.call.binds.iter().any(|value| value.flows.wall_clock.is_some());
+        if !pool && !reads_clock {
+            return;
+        }
+        let clocks = self.binds().into_iter().map(|bind| bind.wall_clock);
+        let clocks: Vec<Option<Location>> = if reads_clock { clocks.collect() } else { Vec::new() };
         for statement in &text.statements {
-            let unknown = sites
-                .get_mut(&text.key(statement))
-                .filter(|site| site.executor == Executor::Unknown && site.session_lock.is_some());
-            if let Some(site) = unknown {
-                site.executor = Executor::Pool;
+            let known = told.entry(text.key(statement)).or_default();
+            known.pool |= pool;
+            known.clocks.resize(known.clocks.len().max(clocks.len()), None);
+            for (known, clock) in known.clocks.iter_mut().zip(&clocks) {
+                *known = known.or(*clock);
             }
         }
     }
@@ -279,7 +310,28 @@ impl Run<'_, '_> {
     fn binds(&self) -> Vec<BoundValue> {
         let program = self.evaluator.program;
         let unit = program.functions[self.operation.function].unit;
-        self.call.binds.iter().map(|value| bound(program, unit, value)).collect()
+        let mut binds: Vec<BoundValue> =
+            self.call.binds.iter().map(|value| bound(program, unit, value)).collect();
+        for bind in &mut binds {
+            bind.wall_clock = bind.wall_clock.map(|reading| self.place_of(reading));
+        }
+        binds
+    }
+
+    /// Where a person would look for a reading of the clock: in the function that works with the store, or
+    /// that calls it. A helper such as `now_millis()` is as right for a log as it is wrong here.
+    fn place_of(&self, reading: Location) -> Location {
+        let program = self.evaluator.program;
+        let holds = |at: &usize| {
+            let entry = &program.functions[*at];
+            let span = entry.function.span;
+            program.units[entry.unit].file == reading.file
+                && span.start <= reading.span.start
+                && reading.span.end <= span.end
+        };
+        let reader = (0..program.functions.len()).find(holds);
+        let acts = |at| self.evaluator.trace(at).is_some_and(|trace| !trace.operations.is_empty());
+        if reader.is_none_or(acts) { reading } else { self.operation.location }
     }
 
     /// The SELECTs of the statement's table whose reply was found equal to something.
@@ -323,7 +375,16 @@ impl Run<'_, '_> {
             let program = self.evaluator.program;
             imported_dialect(&program.unit_of(self.operation.function).facts.uses)
         };
-        of_package.or_else(|| sql::guess_dialect(&text.value)).or_else(of_file).unwrap_or(Dialect::Postgres)
+        let known = of_package
+            .or_else(|| sql::guess_dialect(&text.value))
+            .or_else(of_file)
+            .unwrap_or(Dialect::Postgres);
+        // A package for several databases has one statement for each.
+        if known == Dialect::Postgres && sql::has_question_marks(&text.value) {
+            let guessed = sql::guess_dialect(&text.value).filter(|dialect| *dialect != Dialect::Postgres);
+            return guessed.unwrap_or(Dialect::Sqlite);
+        }
+        known
     }
 }
 

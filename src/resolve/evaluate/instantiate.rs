@@ -245,11 +245,12 @@ impl Arguments<'_> {
             Action::Sql(call)
                 if matches!(call.text.form, Form::Text(_)) && call.text.flows.params.is_empty() =>
             {
-                if self.leaves_alone(&call.executor) {
+                if self.leaves_alone(&call.executor) && call.binds.iter().all(|bind| self.leaves_alone(bind))
+                {
                     return Action::Sql(call.clone());
                 }
-                let executor = self.value(&call.executor, 0);
-                Action::Sql(Rc::new(SqlCall { executor, ..SqlCall::clone(call) }))
+                let (executor, binds) = (self.value(&call.executor, 0), self.values(&call.binds));
+                Action::Sql(Rc::new(SqlCall { executor, binds, ..SqlCall::clone(call) }))
             }
             Action::Sql(call) => Action::Sql(Rc::new(SqlCall {
                 text: self.value(&call.text, 0),
