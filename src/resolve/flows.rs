@@ -92,6 +92,8 @@ pub struct Flows {
     pub moved_back: bool,
     /// A reading of a monotonic clock.
     pub monotonic: bool,
+    /// A signal that asks the process to end, or the wait for one, and where it is named.
+    pub signal: Option<Location>,
     /// A random number, a UUID: different for each evaluation.
     pub random: bool,
     /// The name of this process or host: the same for each evaluation in it.
@@ -119,6 +121,7 @@ impl Flows {
         self.fields.absorb(&other.fields);
         self.wall_clock = self.wall_clock.or(other.wall_clock);
         self.monotonic |= other.monotonic;
+        self.signal = self.signal.or(other.signal);
         self.random |= other.random;
         self.process |= other.process;
         self.moved_back |= other.moved_back;

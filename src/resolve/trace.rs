@@ -28,6 +28,8 @@ pub struct Trace {
     pub tasks: Vec<Task>,
     /// Where its own body may leave it early.
     pub exits: Vec<Exit>,
+    /// Where its own flow waits for a signal that asks the process to end.
+    pub waits: Vec<SignalWait>,
 }
 
 /// `?`, `return`, `bail!` and their like.
@@ -41,6 +43,17 @@ pub struct Exit {
     pub position: usize,
     /// It leaves this loop, or its round, and not the function.
     pub in_loop: Option<u32>,
+}
+
+/// A wait for a signal that asks the process to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SignalWait {
+    /// Where the signal is named.
+    pub signal: Location,
+    /// How many operations came before it.
+    pub position: usize,
+    /// The arm of the `select!` that it is in.
+    pub arm: Option<(u32, u32)>,
 }
 
 /// A task or thread, and what becomes of its handle.
@@ -69,12 +82,21 @@ pub struct HandleUse {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HandleUseKind {
-    /// `abort()`, or an `.await` behind a word to stop.
+    /// `abort()`.
     Abort,
+    /// `.await` behind a word to stop.
+    AwaitStopped,
     /// `.await`, `join()`, or a `select!` on it.
     Await,
     /// `is_finished()`.
     Ask,
+}
+
+impl HandleUseKind {
+    /// Whoever does it goes on when the task has ended.
+    pub fn sees_the_end(self) -> bool {
+        matches!(self, Self::Await | Self::AwaitStopped)
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -159,6 +181,8 @@ pub struct Context {
     pub in_drop: bool,
     /// Behind a `sleep`, on the same path.
     pub after_sleep: bool,
+    /// Behind a wait for a signal that asks the process to end, or in its handler.
+    pub after_signal: bool,
     /// In a closure that a `transaction(…)` call runs.
     pub in_transaction: bool,
     /// In a future that a call such as `run_until_cancelled(…)` may end.
@@ -214,8 +238,10 @@ pub enum Action {
     Begin,
     Commit,
     Rollback,
-    /// The process is ended.
-    Exit,
+    /// The process is ended. `told`: the same flow has told others to stop before.
+    Exit {
+        told: bool,
+    },
 }
 
 impl Action {

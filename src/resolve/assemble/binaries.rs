@@ -10,7 +10,7 @@ use crate::locks::{Action, Binary, Key, LeaseUse, Sequence, SigtermHandling};
 
 use super::super::Package;
 use super::super::evaluate::Evaluator;
-use super::super::models::Signals;
+use super::super::models::{Signals, ends_with};
 use super::super::program::SourceUnit;
 
 pub fn binaries(
@@ -205,10 +205,4 @@ impl Heard<'_, '_> {
             })
         })
     }
-}
-
-fn ends_with(path: &[String], known: &str) -> bool {
-    let known: Vec<&str> = known.split("::").collect();
-    path.len() >= known.len()
-        && path[path.len() - known.len()..].iter().map(String::as_str).eq(known.iter().copied())
 }

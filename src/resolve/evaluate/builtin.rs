@@ -337,9 +337,11 @@ impl Frame<'_, '_> {
                 self.context.after_sleep = true;
                 Some(Value::unknown())
             }
-            ("process", "exit" | "abort") | ("", "exit" | "abort") => {
-                self.emit_exit(span);
-                self.diverged = true;
+            ("process", "exit" | "abort")
+            | ("libc", "exit" | "_exit" | "abort")
+            | ("unistd", "_exit")
+            | ("", "exit" | "abort") => {
+                self.end_process(span);
                 Some(Value::unknown())
             }
             ("thread" | "tokio" | "task" | "runtime" | "rt" | "async_std" | "smol" | "actix", "spawn")
@@ -353,6 +355,9 @@ impl Frame<'_, '_> {
             }
             ("mem", "drop") | ("", "drop") => {
                 self.act(name);
+                if let [dropped] = args {
+                    self.forget(dropped);
+                }
                 Some(Value::unknown())
             }
             _ => None,

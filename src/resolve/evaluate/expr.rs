@@ -125,11 +125,13 @@ impl<'a> Frame<'_, 'a> {
     fn async_block(&mut self, block: &crate::facts::rust::Block) -> Value {
         let results = std::mem::take(&mut self.results);
         self.blocks += 1;
-        let value = self.block(block);
+        let (value, signal) = self.until_awaited(|frame| frame.block(block));
         self.blocks -= 1;
         let own = std::mem::replace(&mut self.results, results);
         self.diverged = false;
-        own.iter().fold(value, |all, result| Value::either(&all, result))
+        let mut value = own.iter().fold(value, |all, result| Value::either(&all, result));
+        value.flows.signal = value.flows.signal.or(signal);
+        value
     }
 
     fn path(&mut self, path: &[String]) -> Value {
@@ -164,7 +166,7 @@ impl<'a> Frame<'_, 'a> {
         }
         match name {
             "UNIX_EPOCH" => Value::unknown(),
-            _ => Value::symbol(Symbol::Call(path.join("::").into())),
+            _ => self.with_signal(&full, Value::symbol(Symbol::Call(path.join("::").into()))),
         }
     }
 
@@ -350,6 +352,7 @@ impl<'a> Frame<'_, 'a> {
     /// What a future gives.
     pub(super) fn awaited(&mut self, future: Value) -> Value {
         self.use_handle(&future, HandleUseKind::Await);
+        self.hear(&future);
         match &future.form {
             Form::Closure(closure) => {
                 let closure = closure.clone();

@@ -99,6 +99,7 @@ impl Frame<'_, '_> {
             let name = facts.name.as_str();
             result.form = Form::Symbol(Symbol::Call(name.into()));
         }
+        self.carry_wait(&trace, facts.is_async, &mut result);
         result.with_type(written)
     }
 
@@ -173,6 +174,7 @@ impl Frame<'_, '_> {
                     spawned_at: operation.context.spawned_at.or(self.context.spawned_at),
                     in_drop: operation.context.in_drop | self.context.in_drop,
                     after_sleep: operation.context.after_sleep | self.context.after_sleep,
+                    after_signal: operation.context.after_signal | self.context.after_signal,
                     in_transaction: operation.context.in_transaction | self.context.in_transaction,
                     stoppable: operation.context.stoppable | self.context.stoppable,
                     arm: self.context.arm,

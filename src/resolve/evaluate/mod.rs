@@ -18,6 +18,7 @@ mod instantiate;
 mod loops;
 mod query;
 mod rounds;
+mod shutdown;
 mod store;
 mod tasks;
 mod transaction;
