@@ -28,7 +28,7 @@ use std::sync::OnceLock;
 use crate::facts::{InputProblem, Location};
 
 pub use binary::{Binary, LeaseUse, SigtermHandling};
-pub use clock::{ClockFlow, ClockFlowKind};
+pub use clock::{ClockFlow, ClockFlowKind, LateDeadline};
 pub use key::{Evidence, Key};
 pub use operation::{
     Action, Advice, Damage, Lifetime, Operation, OwnerCheck, OwnerValue, ReplyUse, Sequence, Share, Ttl,
@@ -57,6 +57,8 @@ pub struct Inventory {
     pub timelines: Vec<timeline::Timeline>,
     /// Wall-clock readings that end up in a lease.
     pub clock_flows: Vec<ClockFlow>,
+    /// Deadlines of leases that begin too late.
+    pub late_deadlines: Vec<LateDeadline>,
     pub binaries: Vec<Binary>,
     /// Pooled connections that are given back with a lock.
     pub left_sessions: Vec<session::LeftSession>,

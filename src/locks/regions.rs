@@ -1,7 +1,9 @@
 //! Held regions: where a function takes a lock and frees it again, with the exits that leave the region
 //! without the release and the writes that come behind it.
 
+mod cancelled;
 mod endings;
+mod left_tasks;
 
 use std::collections::HashMap;
 
@@ -30,7 +32,9 @@ pub struct HeldRegion {
     pub is_fenced: bool,
 }
 
+pub use cancelled::{DroppedTransaction, dropped_transactions};
 pub use endings::{AbruptEnd, abrupt_ends};
+pub use left_tasks::{LeftKind, LeftWork, left_work};
 
 /// A write behind the release to what was read while the lock was held.
 #[derive(Debug, Clone)]

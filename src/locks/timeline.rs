@@ -16,6 +16,10 @@ pub struct Timeline {
     pub waits: Vec<SignalWait>,
     /// The tasks that it starts and sees the end of, by the calls that start them.
     pub awaited_tasks: Vec<Location>,
+    /// Those that it aborts and does not see the end of.
+    pub aborted_tasks: Vec<Location>,
+    /// Behind a signal, it waits for something else than its tasks.
+    pub waits_for_others: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -30,8 +34,8 @@ pub struct Step {
     pub task: Option<Location>,
     /// The `select!` of the function that it is in, and which arm.
     pub arm: Option<(u32, u32)>,
-    /// In a future that `timeout(…)` and its like may end.
-    pub stoppable: bool,
+    /// In a future that another arm of a `select!`, or `timeout(…)` and its like, may end.
+    pub may_be_dropped: bool,
     /// The innermost loop of the function's body around it.
     pub in_loop: Option<u32>,
     /// The steps whose replies are in what it writes.

@@ -5,6 +5,7 @@ mod applied;
 mod binaries;
 mod binds;
 mod clocks;
+mod deadlines;
 mod dropped_results;
 mod evidence;
 mod keys;
@@ -22,6 +23,7 @@ mod timelines;
 
 pub(super) use binaries::binaries;
 pub(super) use clocks::clock_flows;
+pub(super) use deadlines::late_deadlines;
 pub(super) use dropped_results::mark_best_effort;
 pub(super) use evidence::weigh;
 pub(super) use keys::KeyTable;

@@ -67,7 +67,7 @@ impl Assembly<'_> {
                 is_apart: operation.context.spawned || operation.context.in_drop,
                 task: operation.context.spawned_at,
                 arm: operation.context.arm,
-                stoppable: operation.context.stoppable,
+                may_be_dropped: operation.context.stoppable || operation.context.raced,
                 in_loop: operation.context.innermost,
                 made_of: made_of.clone(),
             }));
@@ -84,12 +84,36 @@ impl Assembly<'_> {
             arm: wait.arm,
         });
         let waits = waits.collect();
-        let awaits = |task: &&trace::Task| {
-            let is_awaited = |seen: &trace::HandleUse| seen.kind.sees_the_end();
-            task.passed || task.returned || !task.fields.is_empty() || task.uses.iter().any(is_awaited)
+        let started = |wanted: &dyn Fn(&trace::Task) -> bool| {
+            trace.tasks.iter().filter(|task| wanted(task)).map(|task| task.location).collect()
         };
-        let awaited_tasks = trace.tasks.iter().filter(awaits).map(|task| task.location).collect();
-        Timeline { function, sequence, steps, exits, endings, waits, awaited_tasks }
+        let awaited_tasks = started(&|task| self.is_awaited(task));
+        let aborted_tasks = started(&|task| {
+            let aborts = task.uses.iter().any(|seen| seen.kind == trace::HandleUseKind::Abort);
+            aborts && !self.is_awaited(task)
+        });
+        Timeline {
+            function,
+            sequence,
+            steps,
+            exits,
+            endings,
+            waits,
+            awaited_tasks,
+            aborted_tasks,
+            waits_for_others: trace.waits_for_others,
+        }
+    }
+
+    /// Whether somebody sees the task end, or may: a `select!` that a signal ends as well does not wait for it.
+    fn is_awaited(&self, task: &trace::Task) -> bool {
+        let is_left = |arm: Option<(u32, u32)>| {
+            let Some((select, own)) = arm else { return false };
+            let waits = self.trace.waits.iter().filter_map(|wait| wait.arm);
+            waits.into_iter().any(|(other, arm)| other == select && arm != own)
+        };
+        let sees_the_end = |seen: &trace::HandleUse| seen.kind.sees_the_end() && !is_left(seen.arm);
+        task.passed || task.returned || !task.fields.is_empty() || task.uses.iter().any(sees_the_end)
     }
 
     fn ending(&mut self, index: usize, operation: &Operation, starts: &[usize]) -> Option<Ending> {

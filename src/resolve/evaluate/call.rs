@@ -201,6 +201,7 @@ impl Frame<'_, '_> {
         if matches!(method, "wait" | "forever") {
             self.hear(object);
         }
+        self.note_waiting_method(method, object);
         if let Some(value) = self.builder_method(whole, span, object, method, values) {
             return value;
         }

@@ -217,8 +217,10 @@ impl Frame<'_, '_> {
             let guards = self.guards.clone();
             let (sleeping, signalled) = (self.context.after_sleep, self.context.after_signal);
             self.scopes.push(Default::default());
+            let raced = std::mem::replace(&mut self.context.raced, true);
             let future = self.expr(&arm.future);
             let value = self.awaited(future);
+            self.context.raced = raced;
             self.mark_pattern(&arm.pattern, &value);
             let matches = self.pattern_condition(&arm.pattern, &value);
             self.bind(&arm.pattern, value);

@@ -11,6 +11,9 @@ use super::loops::SignalKind;
 use crate::resolve::trace::{Action, SignalWait, Trace};
 use crate::resolve::value::Value;
 
+/// Words in the names of methods that wait for others to end.
+const WAITING: &[&str] = &["wait", "join", "recv", "shutdown", "stop", "close", "drain", "block", "finish"];
+
 /// How many waits of a function are written down.
 const MAX_WAITS: usize = 64;
 
@@ -35,6 +38,19 @@ impl Frame<'_, '_> {
         if !self.context.spawned && self.trace.waits.len() < MAX_WAITS {
             let position = self.trace.operations.len();
             self.trace.waits.push(SignalWait { signal, position, arm: self.context.arm });
+        }
+    }
+
+    /// The flow waits for this; behind a signal that may be for its tasks to end.
+    pub(super) fn note_other_wait(&mut self, awaited: &Value) {
+        let is_behind = self.context.after_signal && !self.context.spawned;
+        self.trace.waits_for_others |= is_behind && awaited.flows.signal.is_none();
+    }
+
+    /// Methods that wait without an `.await`, or may.
+    pub(super) fn note_waiting_method(&mut self, method: &str, object: &Value) {
+        if method.split('_').any(|word| WAITING.contains(&word)) {
+            self.note_other_wait(object);
         }
     }
 
@@ -65,6 +81,7 @@ impl Frame<'_, '_> {
 
     /// A call of a function that waits for a signal: an async one does so when its result is awaited.
     pub(super) fn carry_wait(&mut self, trace: &Trace, is_async: bool, result: &mut Value) {
+        self.trace.waits_for_others |= trace.waits_for_others && !self.context.spawned;
         let Some(wait) = trace.waits.first() else { return };
         if is_async {
             result.flows.signal = Some(wait.signal);

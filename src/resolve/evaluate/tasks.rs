@@ -42,7 +42,8 @@ impl Frame<'_, '_> {
         // A task that is awaited after it was told to stop shows nothing of how it went.
         let ended = kind == HandleUseKind::Await && told.is_some() && self.context.arm.is_none();
         let kind = if ended { HandleUseKind::AwaitStopped } else { kind };
-        let seen = HandleUse { kind, position: told.unwrap_or(self.trace.operations.len()) };
+        let position = told.unwrap_or(self.trace.operations.len());
+        let seen = HandleUse { kind, position, arm: self.context.arm };
         for &task in &handle.flows.tasks {
             if let Some(task) = self.trace.tasks.get_mut(task) {
                 task.uses.push(seen);
