@@ -60,8 +60,7 @@ fn of_begin(
         .any(|at| steps[at].kind == StepKind::Rollback && !steps[at].is_apart && !steps[at].may_be_dropped);
     let inside = (begun + 1..freed).filter(|at| steps[*at].task == steps[begun].task);
     let writes: Vec<usize> = inside.filter(|at| is_write(inventory, &steps[*at])).collect();
-    let is_fenced =
-        writes.iter().all(|at| matches!(roles[*at], Role::Write { is_fenced: true, .. }));
+    let is_fenced = writes.iter().all(|at| matches!(roles[*at], Role::Write { is_fenced: true, .. }));
     (!is_awaited && !writes.is_empty()).then(|| DroppedTransaction {
         lock: lock.shown(inventory),
         begun_at: steps[begun].place,

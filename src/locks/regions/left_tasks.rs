@@ -104,12 +104,18 @@ impl Main<'_> {
     /// A future beside which another arm waits for the signal, with no release behind the `select!`.
     fn is_left_future(&self, taken: usize, freed: usize, lock: &LockName) -> bool {
         let steps = &self.timeline.steps;
-        let Some((select, own)) = steps[taken].arm.filter(|_| steps[taken].may_be_dropped) else { return false };
+        let Some((select, own)) = steps[taken].arm.filter(|_| steps[taken].may_be_dropped) else {
+            return false;
+        };
         let is_in_arm = |at: usize| steps[at].arm == Some((select, own));
-        let is_ended =
-            self.timeline.waits.iter().filter_map(|wait| wait.arm).any(|(of, arm)| of == select && arm != own);
-        let is_freed_behind = (freed + 1..steps.len())
-            .any(|at| self.roles[at] == Role::Free(lock.clone()) && !is_in_arm(at));
+        let is_ended = self
+            .timeline
+            .waits
+            .iter()
+            .filter_map(|wait| wait.arm)
+            .any(|(of, arm)| of == select && arm != own);
+        let is_freed_behind =
+            (freed + 1..steps.len()).any(|at| self.roles[at] == Role::Free(lock.clone()) && !is_in_arm(at));
         is_ended && is_in_arm(freed) && steps[freed].may_be_dropped && !is_freed_behind
     }
 }

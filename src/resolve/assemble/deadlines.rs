@@ -97,9 +97,7 @@ fn ttl_given(action: &Action) -> Option<&Lifetime> {
 
 fn is_same(left: Option<&Share>, right: Option<&Share>) -> bool {
     let (Some(left), Some(right)) = (left, right) else { return false };
-    let products = (
-        left.numerator.checked_mul(right.denominator),
-        right.numerator.checked_mul(left.denominator),
-    );
+    let products =
+        (left.numerator.checked_mul(right.denominator), right.numerator.checked_mul(left.denominator));
     left.of == right.of && matches!(products, (Some(a), Some(b)) if a == b)
 }

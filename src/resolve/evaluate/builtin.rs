@@ -262,7 +262,16 @@ impl Frame<'_, '_> {
             (_, "div_f64" | "div_f32" | "checked_div" | "div") => {
                 quantity::arithmetic(BinaryOperator::Divide, receiver, args.first()?)
             }
-            (_, "duration_since" | "elapsed" | "signed_duration_since" | "checked_sub" | "checked_add" | "saturating_sub" | "saturating_duration_since") => {
+            (
+                _,
+                "duration_since"
+                | "elapsed"
+                | "signed_duration_since"
+                | "checked_sub"
+                | "checked_add"
+                | "saturating_sub"
+                | "saturating_duration_since",
+            ) => {
                 if receiver.flows.wall_clock.is_some() && method == "elapsed" {
                     let (reading, with) = (receiver.clone(), Value::unknown());
                     self.clock_use(span, crate::resolve::trace::ClockUseKind::Compared { reading, with });

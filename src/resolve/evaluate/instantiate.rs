@@ -13,12 +13,11 @@ use super::Frame;
 use crate::resolve::flows::Few;
 use crate::resolve::quantity;
 use crate::resolve::trace::{
-    Action, GuardList, MAX_OPERATIONS, Operation, Repetition, ScriptCall, SqlCall,
-    Trace,
+    Action, GuardList, MAX_OPERATIONS, Operation, Repetition, ScriptCall, SqlCall, Trace,
 };
 use crate::resolve::value::{
-    Condition, Expiry, Flows, Form, Moment, Piece, QueryBuilder, Record, ScriptBuilder, Selection, Selector, Symbol,
-    Ticker, TransactionBuilder, TransactionPart, Value,
+    Condition, Expiry, Flows, Form, Moment, Piece, QueryBuilder, Record, ScriptBuilder, Selection, Selector,
+    Symbol, Ticker, TransactionBuilder, TransactionPart, Value,
 };
 
 /// Longer chains of calls are not shown.
