@@ -11,6 +11,7 @@ pub mod key;
 pub mod lock_tables;
 pub mod naming;
 pub mod operation;
+pub mod quorum;
 pub mod regions;
 pub mod renewal;
 pub mod reply;
@@ -33,6 +34,7 @@ pub use key::{Evidence, Key};
 pub use operation::{
     Action, Advice, Damage, Lifetime, Operation, OwnerCheck, OwnerValue, ReplyUse, Sequence, Share, Ttl,
 };
+pub use quorum::Quorum;
 pub use regions::{HeldRegion, LateWrite};
 pub use renewal::{Handle, OnFailure, Pause, RenewalLoop, Repetition, Task};
 pub use reply::droppers;
@@ -42,7 +44,7 @@ pub use rows::{
 };
 pub use schema::Schema;
 pub use statement::{
-    CountUse, Executor, SessionAct, SessionLock, SqlSite, StatementOrigin, TransactionScope,
+    CountUse, Drawn, DrawnFrom, Executor, SessionAct, SessionLock, SqlSite, StatementOrigin, TransactionScope,
 };
 pub use tables::Tables;
 
@@ -59,6 +61,8 @@ pub struct Inventory {
     pub clock_flows: Vec<ClockFlow>,
     /// Deadlines of leases that begin too late.
     pub late_deadlines: Vec<LateDeadline>,
+    /// Locks on several nodes.
+    pub quorums: Vec<Quorum>,
     pub binaries: Vec<Binary>,
     /// Pooled connections that are given back with a lock.
     pub left_sessions: Vec<session::LeftSession>,

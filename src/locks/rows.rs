@@ -5,6 +5,7 @@
 //! into findings, each defect into one.
 
 mod claims;
+mod drawn_tokens;
 mod owners;
 mod protection;
 mod purpose;
@@ -14,6 +15,7 @@ pub use claims::{
     RowClaim, constant_row_owners, ignored_row_acquires, ignored_session_locks, unguarded_row_claims,
 };
 
+pub use drawn_tokens::{DrawnToken, drawn_tokens};
 pub use owners::{UncomparedOwner, uncompared_row_owners};
 pub use renewals::renewal_statements;
 

@@ -22,7 +22,7 @@ fn draft(left: &LeftWork) -> Draft {
         LeftKind::Future => (
             "the signal drops this future",
             format!(
-                "SIGTERM ends this `select!` while the lock `{lock}` is held: the future is dropped before its release, and the lock stays until its TTL ends"
+                "the signal ends this `select!` while the lock `{lock}` is held: the future is dropped before its release, and the lock stays until its TTL ends"
             ),
         ),
     };

@@ -37,7 +37,9 @@ pub fn left_work(inventory: &Inventory) -> Vec<LeftWork> {
             sequence.is_some_and(|sequence| sequence.location == binary.main)
         };
         let Some(timeline) = inventory.timelines.iter().find(is_main) else { continue };
-        if timeline.waits.is_empty() {
+        // A program that ends itself is asked about elsewhere.
+        let ends_itself = timeline.endings.iter().any(|end| end.after_signal && end.task.is_none());
+        if timeline.waits.is_empty() || ends_itself {
             continue;
         }
         let roles: Vec<Role> =

@@ -40,11 +40,30 @@ pub fn binaries(
             main: Location { file: unit.file, span: entry.function.name_span },
             takes_lease,
             sigterm,
+            may_hear: package.and_then(may_hear),
             is_test: program.is_test(function),
         });
     }
     all.sort_by_key(|binary| binary.main);
     all
+}
+
+/// A dependency whose name says that it has to do with the end of a process.
+fn may_hear(package: &Package) -> Option<String> {
+    const WORDS: &[&str] = &[
+        "shutdown",
+        "graceful",
+        "signal",
+        "signals",
+        "sigterm",
+        "termination",
+        "lifecycle",
+        "supervisor",
+        "daemon",
+    ];
+    let names = package.dependencies.iter().map(|dependency| &dependency.package);
+    let mut telling = names.filter(|name| name.split(['-', '_']).any(|word| WORDS.contains(&word)));
+    telling.next().cloned()
 }
 
 /// Every function that calls from `start` lead to.

@@ -277,9 +277,8 @@ impl Run<'_, '_> {
     }
 
     fn binds(&self) -> Vec<BoundValue> {
-        let program = self.evaluator.program;
-        let unit = program.functions[self.operation.function].unit;
-        self.call.binds.iter().map(|value| bound(program, unit, value)).collect()
+        let unit = self.evaluator.program.functions[self.operation.function].unit;
+        self.call.binds.iter().map(|value| bound(self.evaluator, unit, value)).collect()
     }
 
     /// The SELECTs of the statement's table whose reply was found equal to something.
