@@ -1,4 +1,4 @@
-//! Where a reading of this process's wall clock ends up in a lease.
+//! Where readings of this process's clocks end up in a lease.
 
 use crate::facts::Location;
 
@@ -13,6 +13,18 @@ pub struct ClockFlow {
     pub lock: Option<String>,
     /// The function it is written in.
     pub function: String,
+    pub is_test: bool,
+}
+
+/// A local deadline of a lease that begins behind the reply of the request which it belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LateDeadline {
+    /// Where the clock is read.
+    pub location: Location,
+    /// The acquire or renewal, or the call that leads to it.
+    pub request: Location,
+    pub lock: String,
+    pub is_renewal: bool,
     pub is_test: bool,
 }
 

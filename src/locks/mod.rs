@@ -11,6 +11,7 @@ pub mod key;
 pub mod lock_tables;
 pub mod naming;
 pub mod operation;
+pub mod quorum;
 pub mod regions;
 pub mod renewal;
 pub mod reply;
@@ -28,11 +29,12 @@ use std::sync::OnceLock;
 use crate::facts::{InputProblem, Location};
 
 pub use binary::{Binary, LeaseUse, SigtermHandling};
-pub use clock::{ClockFlow, ClockFlowKind};
+pub use clock::{ClockFlow, ClockFlowKind, LateDeadline};
 pub use key::{Evidence, Key};
 pub use operation::{
     Action, Advice, Damage, Lifetime, Operation, OwnerCheck, OwnerValue, ReplyUse, Sequence, Share, Ttl,
 };
+pub use quorum::Quorum;
 pub use regions::{HeldRegion, LateWrite};
 pub use renewal::{Handle, OnFailure, Pause, RenewalLoop, Repetition, Task};
 pub use reply::droppers;
@@ -42,7 +44,7 @@ pub use rows::{
 };
 pub use schema::Schema;
 pub use statement::{
-    CountUse, Executor, SessionAct, SessionLock, SqlSite, StatementOrigin, TransactionScope,
+    CountUse, Drawn, DrawnFrom, Executor, SessionAct, SessionLock, SqlSite, StatementOrigin, TransactionScope,
 };
 pub use tables::Tables;
 
@@ -57,6 +59,10 @@ pub struct Inventory {
     pub timelines: Vec<timeline::Timeline>,
     /// Wall-clock readings that end up in a lease.
     pub clock_flows: Vec<ClockFlow>,
+    /// Deadlines of leases that begin too late.
+    pub late_deadlines: Vec<LateDeadline>,
+    /// Locks on several nodes.
+    pub quorums: Vec<Quorum>,
     pub binaries: Vec<Binary>,
     /// Pooled connections that are given back with a lock.
     pub left_sessions: Vec<session::LeftSession>,

@@ -115,6 +115,11 @@ impl Operation {
         self.advice.as_deref().and_then(|advice| advice.release.as_deref()).unwrap_or(redis)
     }
 
+    /// Where the function that the sequence is of makes it, or calls the helper that does.
+    pub fn place(&self) -> Location {
+        self.via.first().copied().unwrap_or(self.location)
+    }
+
     /// Where this operation is called in the function that also calls `other`: the operation itself, or
     /// the helper that leads to it.
     pub fn place_beside(&self, other: &Operation) -> Location {

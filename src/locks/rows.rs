@@ -6,6 +6,7 @@
 
 mod claims;
 mod clocks;
+mod drawn_tokens;
 mod owners;
 mod protection;
 mod purpose;
@@ -16,6 +17,7 @@ pub use claims::{
 };
 
 pub use clocks::{ClientClock, client_clocks};
+pub use drawn_tokens::{DrawnToken, drawn_tokens};
 pub use owners::{UncomparedOwner, uncompared_row_owners};
 pub use renewals::renewal_statements;
 

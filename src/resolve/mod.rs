@@ -66,6 +66,8 @@ pub fn resolve(
     let sequences = assemble::sequences(&evaluator, &order, &mut table, libraries);
     let keys = assemble::weigh(table.names(), &sequences);
     let clock_flows = assemble::clock_flows(&evaluator, &order, &mut table, &keys, &sequences);
+    let late_deadlines = assemble::late_deadlines(&evaluator, &keys, &sequences);
+    let quorums = assemble::quorums(&evaluator, &keys, &sequences);
     let binaries = assemble::binaries(&evaluator, packages, &keys, &sequences);
     let (mut statements, runs) = assemble::statements(&evaluator, &order, packages);
     assemble::mark_best_effort(&program, &mut statements);
@@ -80,6 +82,8 @@ pub fn resolve(
     inventory.sequences = sequences;
     inventory.timelines = timelines;
     inventory.clock_flows = clock_flows;
+    inventory.late_deadlines = late_deadlines;
+    inventory.quorums = quorums;
     inventory.binaries = binaries;
     inventory.left_sessions = assemble::left_sessions(&evaluator, &order);
     inventory

@@ -6,7 +6,9 @@ mod file;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock};
 
-pub use file::{ActionName, ClientModel, Command, Compared, Query, Refusal, Signals, Statement, Unit};
+pub use file::{
+    ActionName, ClientModel, Command, Compared, Query, Refusal, Signals, Statement, Unit, ends_with,
+};
 
 use super::value::WriteCondition;
 use crate::facts::rust::{RustFile, Type};
@@ -135,6 +137,8 @@ impl Models {
         self.counts.extend(file.counts);
         self.signals.paths.extend(file.signals.paths);
         self.signals.methods.extend(file.signals.methods);
+        self.signals.awaits.extend(file.signals.awaits);
+        self.signals.handlers.extend(file.signals.handlers);
         self.signals.with_feature.extend(file.signals.with_feature);
     }
 

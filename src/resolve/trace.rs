@@ -9,7 +9,7 @@ use crate::facts::Location;
 use crate::locks::{Advice, OnFailure};
 
 use super::models::Refusal;
-use super::value::{Expiry, OperationIndex, Value, WriteCondition};
+use super::value::{Expiry, Moment, OperationIndex, Value, WriteCondition};
 
 /// How many operations of a callee are carried into its callers. Bounds the work on long call chains.
 pub const MAX_OPERATIONS: usize = 256;
@@ -24,10 +24,16 @@ pub struct Trace {
     pub tested_params: Vec<bool>,
     /// Comparisons and constructions that a wall clock reading flows into.
     pub clock_uses: Vec<ClockUse>,
+    /// Spans of time counted from a reading of a monotonic clock.
+    pub deadlines: Vec<Deadline>,
     /// The tasks and threads that it starts.
     pub tasks: Vec<Task>,
     /// Where its own body may leave it early.
     pub exits: Vec<Exit>,
+    /// Where its own flow waits for a signal that asks the process to end.
+    pub waits: Vec<SignalWait>,
+    /// Behind such a wait, it waits for something else.
+    pub waits_for_others: bool,
 }
 
 /// `?`, `return`, `bail!` and their like.
@@ -41,6 +47,34 @@ pub struct Exit {
     pub position: usize,
     /// It leaves this loop, or its round, and not the function.
     pub in_loop: Option<u32>,
+}
+
+/// A span of time that begins with a reading of a monotonic clock.
+#[derive(Debug, Clone)]
+pub struct Deadline {
+    pub from: Moment,
+    pub length: DeadlineLength,
+    /// The conditions that hold where the clock is read, or the span is counted.
+    pub guards: Rc<GuardList>,
+    pub spawned_at: Option<Location>,
+}
+
+#[derive(Debug, Clone)]
+pub enum DeadlineLength {
+    Span(Value),
+    /// It is kept in a field, whose age may be looked at later.
+    OfField(FieldName),
+}
+
+/// A wait for a signal that asks the process to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SignalWait {
+    /// Where the signal is named.
+    pub signal: Location,
+    /// How many operations came before it.
+    pub position: usize,
+    /// The arm of the `select!` that it is in.
+    pub arm: Option<(u32, u32)>,
 }
 
 /// A task or thread, and what becomes of its handle.
@@ -65,16 +99,27 @@ pub struct HandleUse {
     pub kind: HandleUseKind,
     /// How many operations came before it, or before the first word to the task to stop.
     pub position: usize,
+    /// The `select!` of the function that it is in, and which arm.
+    pub arm: Option<(u32, u32)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HandleUseKind {
-    /// `abort()`, or an `.await` behind a word to stop.
+    /// `abort()`.
     Abort,
+    /// `.await` behind a word to stop.
+    AwaitStopped,
     /// `.await`, `join()`, or a `select!` on it.
     Await,
     /// `is_finished()`.
     Ask,
+}
+
+impl HandleUseKind {
+    /// Whoever does it goes on when the task has ended.
+    pub fn sees_the_end(self) -> bool {
+        matches!(self, Self::Await | Self::AwaitStopped)
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -159,8 +204,12 @@ pub struct Context {
     pub in_drop: bool,
     /// Behind a `sleep`, on the same path.
     pub after_sleep: bool,
+    /// Behind a wait for a signal that asks the process to end, or in its handler.
+    pub after_signal: bool,
     /// In a closure that a `transaction(…)` call runs.
     pub in_transaction: bool,
+    /// In a future of a `select!`, which another arm may end.
+    pub raced: bool,
     /// In a future that a call such as `run_until_cancelled(…)` may end.
     pub stoppable: bool,
     /// The `select!` of the function under evaluation that it is in, and which arm.
@@ -214,8 +263,10 @@ pub enum Action {
     Begin,
     Commit,
     Rollback,
-    /// The process is ended.
-    Exit,
+    /// The process is ended. `told`: the same flow has told others to stop before.
+    Exit {
+        told: bool,
+    },
 }
 
 impl Action {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::alternatives::common_statement;
 pub use super::condition::Condition;
-pub use super::flows::{Flows, TimeUnit};
+pub use super::flows::{Flows, Moment, TimeUnit};
 use super::models::Command;
 use super::quantity::Ratio;
 use crate::facts::rust::{Expr, Param, Type};

@@ -77,7 +77,7 @@ fn of_uses(evaluator: &Evaluator<'_>, uses: &[(usize, HandleUse)]) -> Handle {
     let mut aborted = Vec::new();
     for (function, seen) in uses {
         match seen.kind {
-            HandleUseKind::Abort => aborted.push(*function),
+            HandleUseKind::Abort | HandleUseKind::AwaitStopped => aborted.push(*function),
             // Awaiting what was aborted shows nothing of how the work went.
             HandleUseKind::Await if aborted.contains(function) => {}
             HandleUseKind::Await | HandleUseKind::Ask => return Handle::Watched,

@@ -308,10 +308,9 @@ impl Run<'_, '_> {
     }
 
     fn binds(&self) -> Vec<BoundValue> {
-        let program = self.evaluator.program;
-        let unit = program.functions[self.operation.function].unit;
+        let unit = self.evaluator.program.functions[self.operation.function].unit;
         let mut binds: Vec<BoundValue> =
-            self.call.binds.iter().map(|value| bound(program, unit, value)).collect();
+            self.call.binds.iter().map(|value| bound(self.evaluator, unit, value)).collect();
         for bind in &mut binds {
             bind.wall_clock = bind.wall_clock.map(|reading| self.place_of(reading));
         }

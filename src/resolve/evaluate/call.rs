@@ -104,10 +104,14 @@ impl Frame<'_, '_> {
         if let Some(made) = self.tuple_struct(span, path, args) {
             return made;
         }
-        let inner = self.run_closures(span, args);
+        let inner = if self.eval.models.signals.handles(path) {
+            self.in_handler(span, |frame| frame.run_closures(span, args))
+        } else {
+            self.run_closures(span, args)
+        };
         let mut value = Value::made_of(args.iter().chain(&inner));
         value.ty = constructed(path);
-        value.named(path.last().map_or("", String::as_str))
+        self.with_signal(path, value.named(path.last().map_or("", String::as_str)))
     }
 
     fn call_value(&mut self, span: Span, callee: &Value, args: &[Value]) -> Value {
@@ -194,6 +198,10 @@ impl Frame<'_, '_> {
         written: &[Expr],
     ) -> Value {
         self.handle_method(object, method);
+        if matches!(method, "wait" | "forever") {
+            self.hear(object);
+        }
+        self.note_waiting_method(method, object);
         if let Some(value) = self.builder_method(whole, span, object, method, values) {
             return value;
         }

@@ -23,6 +23,7 @@ impl Frame<'_, '_> {
             value = if operator == BinaryOperator::Add && before.as_text().is_some() {
                 super::format::joined(&before, &value)
             } else {
+                self.note_sum(operator, &before, &value);
                 super::builtin::arithmetic(operator, &before, &value)
             };
         }
@@ -134,6 +135,7 @@ impl Frame<'_, '_> {
             let kind = ClockUseKind::Stored { ty: ty.clone(), field: field.clone(), reading: value.clone() };
             self.clock_use(span, kind);
         }
+        self.note_start(ty, field, &value);
         self.keep_handle(ty, field, &value);
         let known = self.eval.fields.entry((ty.clone(), field.clone())).or_default();
         if known.len() < 8 {

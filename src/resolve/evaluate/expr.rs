@@ -54,6 +54,7 @@ impl<'a> Frame<'_, 'a> {
             }
             ExprKind::Await(inner) => {
                 let inner = self.expr(inner);
+                self.note_other_wait(&inner);
                 self.awaited(inner)
             }
             ExprKind::Try(inner) => {
@@ -125,11 +126,13 @@ impl<'a> Frame<'_, 'a> {
     fn async_block(&mut self, block: &crate::facts::rust::Block) -> Value {
         let results = std::mem::take(&mut self.results);
         self.blocks += 1;
-        let value = self.block(block);
+        let (value, signal) = self.until_awaited(|frame| frame.block(block));
         self.blocks -= 1;
         let own = std::mem::replace(&mut self.results, results);
         self.diverged = false;
-        own.iter().fold(value, |all, result| Value::either(&all, result))
+        let mut value = own.iter().fold(value, |all, result| Value::either(&all, result));
+        value.flows.signal = value.flows.signal.or(signal);
+        value
     }
 
     fn path(&mut self, path: &[String]) -> Value {
@@ -164,7 +167,7 @@ impl<'a> Frame<'_, 'a> {
         }
         match name {
             "UNIX_EPOCH" => Value::unknown(),
-            _ => Value::symbol(Symbol::Call(path.join("::").into())),
+            _ => self.with_signal(&full, Value::symbol(Symbol::Call(path.join("::").into()))),
         }
     }
 
@@ -202,6 +205,7 @@ impl<'a> Frame<'_, 'a> {
         // What a constant is made of must not carry this function's replies and parameters.
         result.flows.replies.clear();
         result.flows.params.clear();
+        result.flows.monotonic = None;
         // A static is made once for all its uses.
         result.flows.process |= std::mem::take(&mut result.flows.random);
         let written = entry.constant.ty.as_ref().map(|ty| self.eval.program.absolute(entry.scope(), ty));
@@ -284,13 +288,18 @@ impl<'a> Frame<'_, 'a> {
                 self.mark_compared(&left);
                 self.mark_compared(&right);
                 self.note_clock_comparison(span, &left, &right);
+                self.note_age(&left, &right);
                 self.order(operator, left, right)
             }
             BinaryOperator::Subtract => {
                 self.note_clock_subtraction(span, &left, &right);
+                self.note_sum(operator, &left, &right);
                 super::builtin::arithmetic(operator, &left, &right)
             }
-            _ => super::builtin::arithmetic(operator, &left, &right),
+            _ => {
+                self.note_sum(operator, &left, &right);
+                super::builtin::arithmetic(operator, &left, &right)
+            }
         }
     }
 
@@ -343,6 +352,10 @@ impl<'a> Frame<'_, 'a> {
             "vec" => Value::new(Form::Tuple(args.into())),
             "json" => Value::new(Form::Document(args.into())),
             "pin" => args.into_iter().next().unwrap_or_default(),
+            "join" | "try_join" => {
+                args.iter().for_each(|arg| self.note_other_wait(arg));
+                Value::made_of(args.iter().chain(&named))
+            }
             _ => Value::made_of(args.iter().chain(&named)),
         }
     }
@@ -350,6 +363,7 @@ impl<'a> Frame<'_, 'a> {
     /// What a future gives.
     pub(super) fn awaited(&mut self, future: Value) -> Value {
         self.use_handle(&future, HandleUseKind::Await);
+        self.hear(&future);
         match &future.form {
             Form::Closure(closure) => {
                 let closure = closure.clone();

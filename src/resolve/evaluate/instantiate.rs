@@ -1,6 +1,8 @@
 //! Calls of the workspace's own functions: the callee's trace, seen from the caller with the arguments in
 //! the place of the parameters.
 
+mod readings;
+
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -11,12 +13,11 @@ use super::Frame;
 use crate::resolve::flows::Few;
 use crate::resolve::quantity;
 use crate::resolve::trace::{
-    Action, ClockUse, ClockUseKind, GuardList, MAX_OPERATIONS, Operation, Repetition, ScriptCall, SqlCall,
-    Trace,
+    Action, GuardList, MAX_OPERATIONS, Operation, Repetition, ScriptCall, SqlCall, Trace,
 };
 use crate::resolve::value::{
-    Condition, Expiry, Flows, Form, Piece, QueryBuilder, Record, ScriptBuilder, Selection, Selector, Symbol,
-    Ticker, TransactionBuilder, TransactionPart, Value,
+    Condition, Expiry, Flows, Form, Moment, Piece, QueryBuilder, Record, ScriptBuilder, Selection, Selector,
+    Symbol, Ticker, TransactionBuilder, TransactionPart, Value,
 };
 
 /// Longer chains of calls are not shown.
@@ -90,6 +91,7 @@ impl Frame<'_, '_> {
             args.iter().for_each(|arg| self.pass_handles(arg));
         }
         self.carry_clock_uses(&trace, &arguments);
+        self.carry_deadlines(&trace, &arguments);
         self.run_closure_arguments(args);
         let mut result = arguments.value(&trace.result, 0);
         if let Some(statement) = super::handed_on::rewritten(&result, written.as_deref(), args) {
@@ -99,6 +101,7 @@ impl Frame<'_, '_> {
             let name = facts.name.as_str();
             result.form = Form::Symbol(Symbol::Call(name.into()));
         }
+        self.carry_wait(&trace, facts.is_async, &mut result);
         result.with_type(written)
     }
 
@@ -173,8 +176,10 @@ impl Frame<'_, '_> {
                     spawned_at: operation.context.spawned_at.or(self.context.spawned_at),
                     in_drop: operation.context.in_drop | self.context.in_drop,
                     after_sleep: operation.context.after_sleep | self.context.after_sleep,
+                    after_signal: operation.context.after_signal | self.context.after_signal,
                     in_transaction: operation.context.in_transaction | self.context.in_transaction,
                     stoppable: operation.context.stoppable | self.context.stoppable,
+                    raced: operation.context.raced | self.context.raced,
                     arm: self.context.arm,
                     innermost: if operation.repetition.is_none() { self.context.innermost } else { None },
                 },
@@ -185,20 +190,6 @@ impl Frame<'_, '_> {
         self.carry_tasks(trace);
         self.trace.pipelines.extend(&trace.pipelines);
         self.pipelines.resize_with(self.trace.pipelines.len(), Default::default);
-    }
-
-    fn carry_clock_uses(&mut self, trace: &Trace, arguments: &Arguments<'_>) {
-        for clock_use in trace.clock_uses.iter().take(MAX_OPERATIONS) {
-            let kind = match &clock_use.kind {
-                ClockUseKind::Compared { reading, with } => ClockUseKind::Compared {
-                    reading: arguments.value(reading, 0),
-                    with: arguments.value(with, 0),
-                },
-                ClockUseKind::Subtracted { .. } | ClockUseKind::Stored { .. } => continue,
-            };
-            self.trace.clock_uses.push(ClockUse { kind, ..clock_use.clone() });
-        }
-        self.trace.clock_uses.truncate(MAX_OPERATIONS);
     }
 }
 
@@ -406,6 +397,7 @@ impl Arguments<'_> {
             && flows.params.is_empty()
             && flows.replies.is_empty()
             && flows.tasks.is_empty()
+            && flows.monotonic.is_none()
             && (flows.fields.is_empty() || !is_record)
     }
 
@@ -432,6 +424,10 @@ impl Arguments<'_> {
         Form::Text(all.into())
     }
 
+    fn moment(&self, moment: Moment) -> Moment {
+        Moment { position: moment.position + self.operations, ..moment }
+    }
+
     fn argument(&self, index: usize) -> Option<&Value> {
         if index == self.self_index { self.receiver } else { self.values.get(index) }
     }
@@ -441,6 +437,7 @@ impl Arguments<'_> {
             replies: flows.replies.iter().map(|reply| reply + self.operations).collect(),
             tasks: flows.tasks.iter().map(|task| task + self.tasks).collect(),
             params: Few::default(),
+            monotonic: flows.monotonic.map(|moment| self.moment(moment)),
             ..flows.clone()
         };
         for &param in &flows.params {

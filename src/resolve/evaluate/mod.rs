@@ -10,6 +10,7 @@ mod call;
 mod command;
 mod construct;
 mod control;
+mod deadline;
 mod dispatch;
 mod expr;
 mod format;
@@ -18,6 +19,7 @@ mod instantiate;
 mod loops;
 mod query;
 mod rounds;
+mod shutdown;
 mod store;
 mod tasks;
 mod transaction;
@@ -60,6 +62,8 @@ pub struct Evaluator<'a> {
     pub calls: BTreeMap<usize, Vec<usize>>,
     /// What methods do with the handles that they keep in fields.
     pub handle_fields: BTreeMap<FieldName, Vec<(usize, HandleUse)>>,
+    /// What the age of a field is compared with.
+    pub aged_fields: BTreeMap<FieldName, Vec<Value>>,
     nesting: usize,
 }
 
@@ -80,6 +84,7 @@ impl<'a> Evaluator<'a> {
             fields: BTreeMap::new(),
             calls: BTreeMap::new(),
             handle_fields: BTreeMap::new(),
+            aged_fields: BTreeMap::new(),
             nesting: 0,
         }
     }

@@ -44,11 +44,6 @@ impl Frame<'_, '_> {
         Value::new(Form::Reply(index, Layer::Result))
     }
 
-    pub(super) fn emit_exit(&mut self, span: Span) {
-        let location = self.location(span);
-        self.emit_at(location, Action::Exit, Value::unknown(), None, None);
-    }
-
     /// Functions of client libraries by path: builders, options, UFCS calls of their methods.
     pub(super) fn client_call(&mut self, span: Span, path: &[String], args: &[Value]) -> Option<Value> {
         let name = path.last()?.as_str();

@@ -41,8 +41,9 @@ impl Frame<'_, '_> {
         let told = told.map(|signal| signal.position).min();
         // A task that is awaited after it was told to stop shows nothing of how it went.
         let ended = kind == HandleUseKind::Await && told.is_some() && self.context.arm.is_none();
-        let kind = if ended { HandleUseKind::Abort } else { kind };
-        let seen = HandleUse { kind, position: told.unwrap_or(self.trace.operations.len()) };
+        let kind = if ended { HandleUseKind::AwaitStopped } else { kind };
+        let position = told.unwrap_or(self.trace.operations.len());
+        let seen = HandleUse { kind, position, arm: self.context.arm };
         for &task in &handle.flows.tasks {
             if let Some(task) = self.trace.tasks.get_mut(task) {
                 task.uses.push(seen);

@@ -248,7 +248,7 @@ pub struct Query {
     pub file: bool,
 }
 
-/// What shows that a program handles SIGTERM.
+/// What shows that a program handles SIGTERM, and where it waits for a signal to end.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct Signals {
@@ -256,8 +256,30 @@ pub struct Signals {
     pub paths: Vec<String>,
     /// Methods.
     pub methods: Vec<String>,
+    /// Path tails of signals that ask a process to end, and of functions that wait for one.
+    pub awaits: Vec<String>,
+    /// Path tails of functions that run a closure when such a signal comes.
+    pub handlers: Vec<String>,
     /// Path tails that do so only with this feature of their crate.
     pub with_feature: Vec<FeatureSignal>,
+}
+
+impl Signals {
+    /// Whether a path names a signal that asks a process to end, or a function that waits for one.
+    pub fn awaits(&self, path: &[String]) -> bool {
+        self.awaits.iter().any(|known| ends_with(path, known))
+    }
+
+    /// Whether the function at a path runs its closure when such a signal comes.
+    pub fn handles(&self, path: &[String]) -> bool {
+        self.handlers.iter().any(|known| ends_with(path, known))
+    }
+}
+
+/// Whether the last segments of a path are those of `known`.
+pub fn ends_with(path: &[String], known: &str) -> bool {
+    let mut written = path.iter().rev();
+    known.rsplit("::").all(|segment| written.next().is_some_and(|own| own == segment))
 }
 
 #[derive(Debug, Clone, Deserialize)]
