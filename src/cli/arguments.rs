@@ -39,7 +39,7 @@ pub(super) struct CheckArguments {
     /// The form of the report on stdout
     #[arg(long, value_enum, default_value_t)]
     pub(super) format: Format,
-    /// Write a report to a file as well (may be given several times)
+    /// Write a report to a file as well, such as sarif=report.sarif (may be given several times)
     #[arg(long, value_name = "FORMAT=PATH", value_parser = parse_output)]
     pub(super) output: Vec<Output>,
     /// When to use colours
@@ -85,8 +85,26 @@ pub(super) enum Format {
     /// For people, with the source
     #[default]
     Human,
+    /// One line a finding: path:line:column: severity[rule]: message
+    Concise,
     /// One JSON object
     Json,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// Lines as cargo prints them, for rust-analyzer
+    Rustc,
+    /// Workflow commands, for annotations on GitHub
+    Github,
+    /// A Code Quality report, for GitLab
+    Gitlab,
+    /// One object for reviewdog
+    Rdjson,
+    /// One line a finding for reviewdog
+    Rdjsonl,
+    /// JUnit's XML
+    Junit,
+    /// Checkstyle's XML
+    Checkstyle,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -121,7 +139,7 @@ fn parse_output(text: &str) -> Result<Output, String> {
             .iter()
             .filter_map(|format| Some(format.to_possible_value()?.get_name().to_owned()))
             .collect();
-        format!("there is no format `{format}`; there are {}", known.join(" and "))
+        format!("there is no format `{format}`; there are {}", known.join(", "))
     })?;
     if path.is_empty() {
         return Err("the path is missing".to_owned());
@@ -163,7 +181,7 @@ mod tests {
         let json = Output { format: Format::Json, path: "a=b".into() };
         assert_eq!(parse_output("json=a=b"), Ok(json));
         assert!(parse_output("json").is_err() && parse_output("json=").is_err());
-        assert!(parse_output("xml=a").unwrap_err().contains("human and json"));
+        assert!(parse_output("xml=a").unwrap_err().contains("human, concise, json"));
         assert!(parse_jobs("0").is_err() && parse_jobs("257").is_err() && parse_jobs("x").is_err());
     }
 }

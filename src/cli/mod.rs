@@ -5,6 +5,7 @@
 
 mod arguments;
 mod render;
+mod report_file;
 mod rule_pages;
 mod run_check;
 mod stream;

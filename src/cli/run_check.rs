@@ -1,5 +1,6 @@
 //! The command `check`: from flags to a run, from a report to streams, files and an exit code.
 
+use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -7,7 +8,7 @@ use std::{env, fs, io};
 
 use super::arguments::{CheckArguments, Color, FailOn, Format};
 use super::render::render;
-use super::{COULD_NOT, FAILED, stream};
+use super::{COULD_NOT, FAILED, report_file, stream};
 use crate::check::{self, CheckError, Options, Report, Selection, UnknownRule, check};
 use crate::configuration::{self, ConfigurationError};
 use crate::resolve::Models;
@@ -26,6 +27,8 @@ enum Failure {
     WorkingDirectory(io::Error),
     #[error("cannot write {}: {source}", path.display())]
     Output { path: PathBuf, source: io::Error },
+    #[error("two reports cannot be written to one file: {}", .0.display())]
+    SameOutput(PathBuf),
     #[error("cannot write to stdout: {0}")]
     Stdout(io::Error),
 }
@@ -41,6 +44,10 @@ pub(super) fn run(arguments: &CheckArguments) -> u8 {
 }
 
 fn try_run(arguments: &CheckArguments) -> Result<u8, Failure> {
+    let mut outputs = BTreeSet::new();
+    if let Some(twice) = arguments.output.iter().find(|output| !outputs.insert(&output.path)) {
+        return Err(Failure::SameOutput(twice.path.clone()));
+    }
     let options = options(arguments)?;
     let start = Instant::now();
     let (report, sources) = check(&options)?;
@@ -57,7 +64,7 @@ fn try_run(arguments: &CheckArguments) -> Result<u8, Failure> {
     }
     for output in &arguments.output {
         render(output.format, &report, &sources, false)
-            .and_then(|text| fs::write(&output.path, text))
+            .and_then(|text| report_file::write(&output.path, &text))
             .map_err(|source| Failure::Output { path: output.path.clone(), source })?;
     }
     print(arguments, &report, &sources)?;

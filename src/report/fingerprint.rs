@@ -7,8 +7,9 @@ use std::collections::BTreeMap;
 
 use siphasher::sip128::SipHasher13;
 
-use super::{LineIndex, SourceView};
+use super::SourceView;
 use crate::facts::FileId;
+use crate::facts::lines::LineIndex;
 use crate::finding::Finding;
 
 /// One fingerprint for each finding, in their order.
