@@ -15,5 +15,6 @@ pub mod resolve;
 pub mod rules;
 pub mod rust;
 pub mod sources;
+pub mod spelling;
 pub mod sql;
 pub mod suppression;

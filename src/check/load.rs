@@ -7,10 +7,10 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::demand::{Demand, Search};
-use super::front_ends;
+use super::{Options, front_ends};
+use crate::configuration::Configuration;
 use crate::facts::file::{FileFacts, ParsedFile};
 use crate::facts::{FileId, InputProblem, Span};
-use crate::resolve::Models;
 use crate::sources::{
     FileKind, Interest, Packages, ReadError, Sources, Words, read_packages, read_text, without_test_modules,
 };
@@ -18,6 +18,13 @@ use crate::suppression;
 
 /// What reading a file gives.
 type Text = Result<String, ReadError>;
+
+/// How files are read.
+#[derive(Clone, Copy)]
+struct Settings<'a> {
+    tests: bool,
+    configuration: &'a Configuration,
+}
 
 /// How many times the files parsed so far may ask for others.
 const ROUNDS: usize = 3;
@@ -32,13 +39,15 @@ pub(super) struct Loaded {
 
 /// Reads and parses the files of a run; texts that are worth keeping are kept in `sources`. Rust code of
 /// tests, benches and examples is left alone unless `tests` asks for it.
-pub(super) fn load(sources: &mut Sources, tests: bool, models: &Models) -> Loaded {
+pub(super) fn load(sources: &mut Sources, options: &Options) -> Loaded {
+    let Options { models, configuration, .. } = options;
+    let settings = Settings { tests: options.tests, configuration };
     let mut problems = Vec::new();
     let words = Words::with(models.own_words());
-    let reading = read_all(sources, tests, &words, &mut problems);
+    let reading = read_all(sources, options.tests, &words, &mut problems);
     let (packages, broken) = read_packages(sources);
     problems.extend(broken);
-    let mut parsed = parse_all(sources, &reading.wanted, tests, &mut problems);
+    let mut parsed = parse_all(sources, &reading.wanted, settings, &mut problems);
     let mut demand = Demand::default();
     let dependencies = super::workspace::dependencies(&packages);
     let mut rest = reading.passed_over;
@@ -56,7 +65,7 @@ pub(super) fn load(sources: &mut Sources, tests: bool, models: &Models) -> Loade
         if wanted.is_empty() {
             break;
         }
-        let more = parse_all(sources, &wanted, tests, &mut problems);
+        let more = parse_all(sources, &wanted, settings, &mut problems);
         fresh = more.len();
         parsed.extend(more);
     }
@@ -156,7 +165,7 @@ fn read_demanded(
 fn parse_all(
     sources: &Sources,
     wanted: &[FileId],
-    tests: bool,
+    settings: Settings<'_>,
     problems: &mut Vec<InputProblem>,
 ) -> Vec<ParsedFile> {
     let illegible: Vec<FileId> = problems.iter().map(|problem| problem.file).collect();
@@ -168,9 +177,10 @@ fn parse_all(
             let (facts, problems) = if illegible.contains(&file) {
                 (FileFacts::Unreadable, Vec::new())
             } else {
-                let skips_tests = kind == FileKind::Rust && !tests;
+                let skips_tests = kind == FileKind::Rust && !settings.tests;
                 let code = if skips_tests { without_test_modules(&text) } else { Cow::Borrowed(&*text) };
-                front_ends::parse(file, kind, &code)
+                let dialect = settings.configuration.dialect(sources.absolute(file));
+                front_ends::parse(file, kind, dialect, &code)
             };
             (ParsedFile { file, facts, suppressions: suppression::scan(kind, &text) }, problems)
         })

@@ -14,6 +14,7 @@ fn options(folder: &Path, paths: &[&str]) -> Options {
         jobs: NonZeroUsize::new(2),
         selection: Selection::default(),
         models: Models::built_in(),
+        configuration: Arc::default(),
     }
 }
 

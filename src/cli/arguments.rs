@@ -29,6 +29,12 @@ pub(super) enum Command {
     },
     /// List the rules with their groups and levels
     Rules,
+    /// Print a JSON Schema
+    Schema {
+        /// Of what
+        #[arg(value_enum)]
+        of: Schema,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -66,6 +72,12 @@ pub(super) struct CheckArguments {
     /// Read this file instead of the leaselint.toml in or above the checked folders
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
+    /// Print the configuration that holds for these paths, and check nothing
+    #[arg(long, conflicts_with = "show_files")]
+    pub(super) show_config: bool,
+    /// Print the files that would be checked, and check nothing
+    #[arg(long)]
+    pub(super) show_files: bool,
     /// Walk what .gitignore and .ignore hide
     #[arg(long)]
     pub(super) no_ignore: bool,
@@ -105,6 +117,14 @@ pub(super) enum Format {
     Junit,
     /// Checkstyle's XML
     Checkstyle,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Schema {
+    /// The report of `--format json`
+    Json,
+    /// leaselint.toml
+    Config,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches};
 
-use arguments::{Arguments, Command};
+use arguments::{Arguments, Command, Schema};
 
 const FAILED: u8 = 1;
 const COULD_NOT: u8 = 2;
@@ -49,6 +49,18 @@ fn answer(command: clap::Command, arguments: Vec<OsString>) -> u8 {
         Some(Command::Check(check)) => run_check::run(&check),
         Some(Command::Explain { rule }) => rule_pages::explain(&rule),
         Some(Command::Rules) => rule_pages::list(),
+        Some(Command::Schema { of: Schema::Json }) => print(crate::report::json::SCHEMA),
+        Some(Command::Schema { of: Schema::Config }) => print(crate::configuration::SCHEMA),
         None => run_check::run(&parsed.check),
+    }
+}
+
+fn print(text: &str) -> u8 {
+    match stream::print(text.as_bytes()) {
+        Ok(()) => 0,
+        Err(error) => {
+            stream::tell("error", &format!("cannot write to stdout: {error}"));
+            COULD_NOT
+        }
     }
 }

@@ -3,15 +3,17 @@
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
 use std::{env, fs, io};
 
 use super::arguments::{CheckArguments, Color, FailOn, Format};
 use super::render::render;
 use super::{COULD_NOT, FAILED, report_file, stream};
-use crate::check::{self, CheckError, Options, Report, Selection, UnknownRule, check};
-use crate::configuration::{self, ConfigurationError};
+use crate::check::{self, CheckError, Options, Report, Selection, check};
+use crate::configuration::{Configuration, ConfigurationError};
 use crate::resolve::Models;
+use crate::rules::UnknownRule;
 use crate::sources::Sources;
 
 /// Why the command could not do its work.
@@ -49,6 +51,13 @@ fn try_run(arguments: &CheckArguments) -> Result<u8, Failure> {
         return Err(Failure::SameOutput(twice.path.clone()));
     }
     let options = options(arguments)?;
+    if arguments.show_config {
+        return print_text(&options.configuration.shown());
+    }
+    if arguments.show_files {
+        let lines: Vec<String> = check::files(&options)?.into_iter().map(|path| path + "\n").collect();
+        return print_text(&lines.concat());
+    }
     let start = Instant::now();
     let (report, sources) = check(&options)?;
     if arguments.verbose {
@@ -83,8 +92,8 @@ fn options(arguments: &CheckArguments) -> Result<Options, Failure> {
     };
     let working_directory = fs::canonicalize(here).map_err(Failure::WorkingDirectory)?;
     let configuration = match &arguments.config {
-        Some(path) => configuration::read(path, path)?,
-        None => configuration::discover(&paths, &working_directory)?,
+        Some(path) => Configuration::read(path, &working_directory)?,
+        None => Configuration::discover(&paths, &working_directory)?,
     };
     Ok(Options {
         paths,
@@ -93,8 +102,14 @@ fn options(arguments: &CheckArguments) -> Result<Options, Failure> {
         tests: arguments.tests,
         jobs: arguments.jobs,
         selection: Selection::new(&arguments.select, &arguments.ignore, arguments.pedantic, fail_on)?,
-        models: Models::with(configuration.client),
+        models: Models::with(configuration.clients.clone(), configuration.signal_crates.clone()),
+        configuration: Arc::new(configuration),
     })
+}
+
+fn print_text(text: &str) -> Result<u8, Failure> {
+    stream::print(text.as_bytes()).map_err(Failure::Stdout)?;
+    Ok(0)
 }
 
 fn tell_notes(report: &Report) {

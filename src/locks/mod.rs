@@ -5,6 +5,7 @@
 
 pub mod binary;
 pub mod clock;
+pub mod conventions;
 pub mod fences;
 pub mod guard;
 pub mod key;
@@ -29,6 +30,7 @@ use crate::facts::{InputProblem, Location};
 
 pub use binary::{Binary, LeaseUse, SigtermHandling};
 pub use clock::{ClockFlow, ClockFlowKind};
+pub use conventions::Conventions;
 pub use key::{Evidence, Key};
 pub use operation::{
     Action, Advice, Damage, Lifetime, Operation, OwnerCheck, OwnerValue, ReplyUse, Sequence, Share, Ttl,
@@ -67,6 +69,8 @@ pub struct Inventory {
     /// What the tables are to locking, worked out when it is first asked for.
     tables: OnceLock<Tables>,
     regions: OnceLock<Vec<HeldRegion>>,
+    /// What the project says of its own names.
+    pub conventions: Conventions,
     /// Input that could not be read or parsed.
     pub problems: Vec<InputProblem>,
 }

@@ -6,7 +6,7 @@
 mod catalogue;
 mod draft;
 
-pub use catalogue::{Group, RuleInfo, all, find};
+pub use catalogue::{Group, RuleInfo, UnknownRule, all, find, known_name};
 pub use draft::{Draft, Reporter};
 
 use crate::finding::Finding;
