@@ -4,6 +4,7 @@
 //! parallel, build the inventory, run the rules, apply suppressions and the selection. Printing is the
 //! caller's.
 
+mod changed;
 mod demand;
 mod front_ends;
 mod load;
@@ -18,14 +19,16 @@ use std::thread;
 
 pub use selection::{FailOn, Selection};
 
+use crate::changes::Changes;
 use crate::configuration::{Configuration, Policy};
 use crate::facts::FileId;
 use crate::facts::file::ParsedFile;
-use crate::facts::suppression::FileSuppressions;
+use crate::facts::suppression::{FileSuppressions, JudgedSuppression};
 use crate::finding::{Finding, Severity, Summary};
+use crate::locks::Inventory;
 use crate::resolve::Models;
 use crate::rules;
-use crate::sources::{Discovery, Packages, PathError, Request, Sources, discover};
+use crate::sources::{Discovery, Packages, PathError, Request, Sources, Unsaved, discover};
 use crate::suppression;
 
 /// Deep but valid code must be parsed on any machine, and an overflow would end the process. The memory
@@ -47,6 +50,10 @@ pub struct Options {
     pub selection: Selection,
     /// Which calls are operations on a store.
     pub models: Arc<Models>,
+    /// One of the paths, with the text that an editor holds.
+    pub unsaved: Option<Unsaved>,
+    /// Only what these changes concern is reported.
+    pub changes: Option<Changes>,
     /// What the project says of itself.
     pub configuration: Arc<Configuration>,
 }
@@ -107,6 +114,7 @@ fn run(options: &Options) -> Result<(Report, Sources), CheckError> {
     let found = find(options)?;
     let skipped = skipped_notes(&found);
     let (mut sources, mut problems) = Sources::new(found, &options.working_directory);
+    sources.set_unsaved(options.unsaved.clone());
     let load::Loaded { packages, parsed, problems: unreadable } =
         pool.install(|| load::load(&mut sources, options));
     problems.extend(unreadable);
@@ -121,9 +129,7 @@ fn run(options: &Options) -> Result<(Report, Sources), CheckError> {
         configuration: &options.configuration,
     });
     inventory.problems.extend(problems);
-    let findings = rules::run(&inventory);
-
-    let mut report = judge(findings, &parsed, &sources, options);
+    let mut report = judge(&mut inventory, &parsed, &sources, options);
     report.notes.extend(skipped);
     Ok((report, sources))
 }
@@ -133,6 +139,7 @@ fn find(options: &Options) -> Result<Discovery, PathError> {
         paths: options.paths.clone(),
         working_directory: options.working_directory.clone(),
         no_ignore: options.no_ignore,
+        unsaved: options.unsaved.as_ref().map(|unsaved| unsaved.path.clone()),
         excluded: options.configuration.excluded(),
         threads: options.jobs,
     })
@@ -159,19 +166,31 @@ fn skipped_notes(found: &Discovery) -> Vec<String> {
     other.chain(excluded).collect()
 }
 
-/// From what the rules found to what is reported.
-fn judge(findings: Vec<Finding>, parsed: &[ParsedFile], sources: &Sources, options: &Options) -> Report {
+/// From the inventory to what is reported.
+fn judge(inventory: &mut Inventory, parsed: &[ParsedFile], sources: &Sources, options: &Options) -> Report {
+    let is_judged = |file: FileId| {
+        let file = sources.file(file);
+        file.reported && (options.tests || !file.is_test)
+    };
     let by_file: BTreeMap<FileId, FileSuppressions> = parsed
         .iter()
         .filter(|file| file.suppressions != FileSuppressions::default())
         .map(|file| (file.file, file.suppressions.clone()))
         .collect();
-    let wanted = |finding: &Finding| {
-        let file = sources.file(finding.primary.file);
-        file.reported && (options.tests || !file.is_test)
-    };
-    let asked_for = findings.into_iter().filter(wanted).collect();
+    let readable = parsed.iter().filter(|file| file.is_readable() && is_judged(file.file));
+    let judged = suppression::judged(readable.map(|file| (file.file, &file.suppressions)));
+    inventory.suppressions = judged.iter().map(|(_, suppression)| suppression.clone()).collect();
+    let findings = rules::run(inventory);
+
+    let asked_for = findings.into_iter().filter(|finding| is_judged(finding.primary.file)).collect();
     let applied = suppression::apply(asked_for, &by_file);
+    inventory.suppressions = judged
+        .into_iter()
+        .map(|(at, judged)| JudgedSuppression { is_used: applied.used.contains(&at), ..judged })
+        .collect();
+    let mut findings = applied.kept;
+    findings.extend(rules::run_one("unused-suppression", inventory));
+
     let mut policies: BTreeMap<FileId, Policy> = BTreeMap::new();
     let mut is_shown = |finding: &mut Finding| {
         let file = finding.primary.file;
@@ -179,17 +198,22 @@ fn judge(findings: Vec<Finding>, parsed: &[ParsedFile], sources: &Sources, optio
             policies.entry(file).or_insert_with(|| options.configuration.policy(sources.absolute(file)));
         selection::apply_level(finding, policy) && options.selection.shows(finding, policy)
     };
-    let mut findings = applied.kept;
     findings.retain_mut(&mut is_shown);
-    findings.sort_by(|a, b| order(a).cmp(&order(b)));
-    findings.dedup();
     let mut suppressed = applied.suppressed;
     suppressed.retain_mut(&mut is_shown);
-    Report {
-        summary: summarise(&findings, suppressed.len(), parsed, sources),
-        findings,
-        notes: suppression_notes(&by_file, sources),
+    let mut notes = suppression_notes(&by_file, sources);
+    if let Some(changes) = &options.changes {
+        let before = findings.len();
+        let touched = changed::Touched::new(changes, inventory, sources);
+        findings.retain(|finding| touched.concerns(finding));
+        let hidden = before - findings.len();
+        if hidden > 0 {
+            notes.push(format!("{hidden} older findings are not shown"));
+        }
     }
+    findings.sort_by(|a, b| order(a).cmp(&order(b)));
+    findings.dedup();
+    Report { summary: summarise(&findings, suppressed.len(), parsed, sources), findings, notes }
 }
 
 /// By place first: files are numbered in the order of their paths.
@@ -227,14 +251,6 @@ fn suppression_notes(by_file: &BTreeMap<FileId, FileSuppressions>, sources: &Sou
         };
         for (span, reason) in &found.malformed {
             notes.push(format!("{}: this suppression cannot be read: {reason}", place(span.start)));
-        }
-        for suppression in &found.suppressions {
-            if let Err(unknown) = rules::known_name(&suppression.rule) {
-                notes.push(format!(
-                    "{}: this suppression has no effect: {unknown}",
-                    place(suppression.span.start)
-                ));
-            }
         }
     }
     notes

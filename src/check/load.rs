@@ -12,7 +12,7 @@ use crate::configuration::Configuration;
 use crate::facts::file::{FileFacts, ParsedFile};
 use crate::facts::{FileId, InputProblem, Span};
 use crate::sources::{
-    FileKind, Interest, Packages, ReadError, Sources, Words, read_packages, read_text, without_test_modules,
+    FileKind, Interest, Packages, ReadError, Sources, Words, read_packages, without_test_modules,
 };
 use crate::suppression;
 
@@ -93,7 +93,7 @@ fn read_all(sources: &mut Sources, tests: bool, words: &Words, problems: &mut Ve
         .collect();
     let read: Vec<(FileId, FileKind, Option<Interest>, Option<Text>)> = files
         .into_par_iter()
-        .map(|(id, kind)| match read_text(sources.absolute(id)) {
+        .map(|(id, kind)| match sources.read(id) {
             Ok(text) if kind == FileKind::Rust => match interest_in(&text, tests, words) {
                 None => (id, kind, None, None),
                 found => (id, kind, found, Some(Ok(text))),
@@ -135,7 +135,7 @@ fn read_demanded(
         .into_par_iter()
         .map(|id| {
             let names = searches.get(&packages.of(id)).and_then(|search| {
-                let text = read_text(sources.absolute(id)).ok()?;
+                let text = sources.read(id).ok()?;
                 Some((search.opens(sources.path(id), &text), search.names_in(&text)))
             });
             let (opened, names) = names.unwrap_or_default();
@@ -154,7 +154,7 @@ fn read_demanded(
         let tells = |name: &usize| searches[&package].tells(*name, files_of_name[&(package, *name)]);
         if opened || names.iter().any(tells) {
             wanted.push(id);
-            keep(sources, id, read_text(sources.absolute(id)), problems);
+            keep(sources, id, sources.read(id), problems);
         } else {
             rest.push(id);
         }
@@ -174,15 +174,17 @@ fn parse_all(
     let parsed: Vec<(ParsedFile, Vec<InputProblem>)> = texts
         .into_par_iter()
         .map(|(file, kind, text)| {
+            let skips_tests = kind == FileKind::Rust && !settings.tests;
+            let code = if skips_tests { without_test_modules(&text) } else { Cow::Borrowed(&*text) };
+            // Nothing is reported of what is left out, so that nothing can be suppressed there.
+            let suppressions = suppression::scan(kind, &code);
             let (facts, problems) = if illegible.contains(&file) {
                 (FileFacts::Unreadable, Vec::new())
             } else {
-                let skips_tests = kind == FileKind::Rust && !settings.tests;
-                let code = if skips_tests { without_test_modules(&text) } else { Cow::Borrowed(&*text) };
                 let dialect = settings.configuration.dialect(sources.absolute(file));
                 front_ends::parse(file, kind, dialect, &code)
             };
-            (ParsedFile { file, facts, suppressions: suppression::scan(kind, &text) }, problems)
+            (ParsedFile { file, facts, suppressions }, problems)
         })
         .collect();
     let (parsed, found): (Vec<_>, Vec<_>) = parsed.into_iter().unzip();

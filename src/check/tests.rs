@@ -14,6 +14,8 @@ fn options(folder: &Path, paths: &[&str]) -> Options {
         jobs: NonZeroUsize::new(2),
         selection: Selection::default(),
         models: Models::built_in(),
+        unsaved: None,
+        changes: None,
         configuration: Arc::default(),
     }
 }

@@ -43,8 +43,9 @@ pub(super) fn named(path: &Path, working_directory: &Path) -> Place {
 }
 
 fn nearest(path: &Path, working_directory: &Path) -> Result<Option<Place>, ConfigurationError> {
-    // A path that does not exist is told by whoever opens it.
-    let Ok(path) = path.canonicalize() else { return Ok(None) };
+    // A path that does not exist is told by whoever opens it; an editor's new file has a folder already.
+    let existing = path.canonicalize().ok().or_else(|| path.parent()?.canonicalize().ok());
+    let Some(path) = existing else { return Ok(None) };
     for folder in path.ancestors() {
         let place = |name: &str| {
             let path = folder.join(name);

@@ -26,6 +26,7 @@ pub mod vocabulary;
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
+use crate::facts::suppression::JudgedSuppression;
 use crate::facts::{InputProblem, Location};
 
 pub use binary::{Binary, LeaseUse, SigtermHandling};
@@ -69,6 +70,9 @@ pub struct Inventory {
     /// What the tables are to locking, worked out when it is first asked for.
     tables: OnceLock<Tables>,
     regions: OnceLock<Vec<HeldRegion>>,
+    /// Suppression comments in files that are reported on. That one is not used shows only when all
+    /// findings are there.
+    pub suppressions: Vec<JudgedSuppression>,
     /// What the project says of its own names.
     pub conventions: Conventions,
     /// Input that could not be read or parsed.

@@ -24,6 +24,8 @@ pub struct Request {
     pub working_directory: PathBuf,
     /// Walk what `.gitignore` and its like hide.
     pub no_ignore: bool,
+    /// A file whose text an editor gives, so that it need not exist.
+    pub unsaved: Option<PathBuf>,
     /// Never looked at, not even when it is named.
     pub excluded: Vec<Patterns>,
     pub threads: Option<NonZeroUsize>,
@@ -74,14 +76,15 @@ pub fn discover(request: &Request) -> Result<Discovery, PathError> {
     let mut contexts: BTreeMap<PathBuf, Surroundings> = BTreeMap::new();
     let mut single = Vec::new();
     for path in &request.paths {
-        let path = resolve(path, &request.working_directory)?;
+        let is_unsaved = request.unsaved.as_ref() == Some(path);
+        let path = if is_unsaved { path.clone() } else { resolve(path, &request.working_directory)? };
         if is_excluded(&path, path.is_dir(), &request.excluded) {
             discovery.excluded.push(path);
         } else if path.is_dir() {
             for (path, found) in walk(&path, Surroundings::Tree, request) {
                 discovery.add(path, Found { reported: true, ..found });
             }
-        } else if let Some(kind) = FileKind::of(&path).filter(|_| path.is_file()) {
+        } else if let Some(kind) = FileKind::of(&path).filter(|_| is_unsaved || path.is_file()) {
             let (root, surroundings) = around(&path);
             let is_test = is_test(&path, &root);
             contexts.insert(root, surroundings);
