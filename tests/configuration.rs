@@ -400,3 +400,20 @@ fn the_schema_and_the_form_agree() {
     let shown = leaselint(tree.path(), &["--show-config"]);
     assert_eq!(shown.status.code(), Some(0), "{}", stderr(&shown));
 }
+
+#[test]
+fn the_documentation_names_every_key_and_its_example_is_valid() {
+    let page =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/configuration.md")).unwrap();
+    let example = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let tree = tree(&[
+        ("src/lib.rs", ""),
+        ("leaselint.toml", example),
+        ("leaselint-baseline.json", "{\"schema\":1,\"findings\":[]}"),
+    ]);
+    let output = leaselint(tree.path(), &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    for key in toml::from_str::<toml::Table>(ALL).unwrap().keys() {
+        assert!(page.contains(&format!("`{key}`")) && example.contains(key), "{key} is not described");
+    }
+}

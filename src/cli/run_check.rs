@@ -68,7 +68,7 @@ fn try_run(arguments: &CheckArguments) -> Result<u8, Failure> {
     }
     let start = Instant::now();
     let (mut report, sources) = check(&options)?;
-    let configured = options.configuration.baseline().filter(|_| !arguments.no_baseline);
+    let configured = configured_baseline(&options).filter(|_| !arguments.no_baseline);
     if let Some(path) = arguments.baseline.as_deref().or(configured) {
         let notes = baseline::apply(&mut report, &sources, path)?;
         report.notes.extend(notes);
@@ -95,7 +95,7 @@ pub(super) fn write_baseline(arguments: &BaselineArguments) -> u8 {
         let (options, _) = options_of(&arguments.scope, check::FailOn::Warning)?;
         let (report, sources) = check(&options)?;
         let named = arguments.baseline.as_deref();
-        let configured = options.configuration.baseline();
+        let configured = configured_baseline(&options);
         let path = named.or(configured).unwrap_or(Path::new(baseline::FILE_NAME));
         let count = baseline::write(&report.findings, &sources, path)?;
         tell_notes(&report);
@@ -113,6 +113,12 @@ pub(super) fn write_baseline(arguments: &BaselineArguments) -> u8 {
             COULD_NOT
         }
     }
+}
+
+/// From the working directory, as messages should name it.
+fn configured_baseline(options: &Options) -> Option<&Path> {
+    let path = options.configuration.baseline()?;
+    Some(path.strip_prefix(&options.working_directory).unwrap_or(path))
 }
 
 fn options(arguments: &CheckArguments) -> Result<Options, Failure> {

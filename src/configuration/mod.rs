@@ -132,10 +132,10 @@ impl Configuration {
         policy
     }
 
-    /// The database that the SQL of this file, or folder, is written for.
+    /// The database that the SQL of this file is written for.
     pub fn dialect(&self, path: &Path) -> Option<Dialect> {
         let layer = self.layer(path)?;
-        let tables = layer.paths.iter().rev().filter(|table| table.applies_to.matches(path, path.is_dir()));
+        let tables = layer.paths.iter().rev().filter(|table| table.applies_to.matches(path, false));
         tables.filter_map(|table| table.dialect).next().or(layer.dialect)
     }
 

@@ -29,7 +29,7 @@ fn draft(comment: Location, unused: &[&str], is_whole: bool) -> Draft {
         return Draft::new(comment, "names no rule", message, "`leaselint rules` lists the names");
     }
     let names = unused.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    let message = format!("this suppresses nothing: there is no finding of {names} in what it covers");
+    let message = format!("there is no finding of {names} for this suppression to cover");
     let help =
         if is_whole { "remove the comment".to_owned() } else { format!("take {names} out of the comment") };
     Draft::new(comment, "covers no finding", message, help)
