@@ -1,7 +1,7 @@
 #!/bin/sh
 # The whole test suite, on a bare machine with a Rust toolchain: format, lints, unit and integration tests,
-# documentation, the release build, the score on the labelled cases and the run over published crates (which
-# cargo fetches). `.ci/run` calls this and nothing else.
+# documentation, the release build, the score on the labelled cases, the run over published crates (which
+# cargo fetches) and the hook in the real pre-commit. `.ci/run` calls this and nothing else.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -21,5 +21,7 @@ step 'release build' cargo build --release --locked
 step 'labelled cases' cargo test --release --locked --test cases -- --nocapture
 step 'published crates' cargo test --release --locked --test corpus -- --include-ignored --nocapture
 step 'database servers' cargo test --release --locked --test databases -- --include-ignored
+# Needs pre-commit and check-jsonschema on the PATH (pip has both), and fails without them.
+step 'hook' cargo test --release --locked --test hook -- --include-ignored
 step 'client models' cargo test --release --locked --test client_models -- --include-ignored
 printf '\nall passed\n'

@@ -5,6 +5,7 @@
 
 pub mod binary;
 pub mod clock;
+pub mod conventions;
 pub mod fences;
 pub mod guard;
 pub mod key;
@@ -26,10 +27,12 @@ pub mod vocabulary;
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
+use crate::facts::suppression::JudgedSuppression;
 use crate::facts::{InputProblem, Location};
 
 pub use binary::{Binary, LeaseUse, SigtermHandling};
 pub use clock::{ClockFlow, ClockFlowKind, LateDeadline};
+pub use conventions::Conventions;
 pub use key::{Evidence, Key};
 pub use operation::{
     Action, Advice, Damage, Lifetime, Operation, OwnerCheck, OwnerValue, ReplyUse, Sequence, Share, Ttl,
@@ -73,6 +76,11 @@ pub struct Inventory {
     /// What the tables are to locking, worked out when it is first asked for.
     tables: OnceLock<Tables>,
     regions: OnceLock<Vec<HeldRegion>>,
+    /// Suppression comments in files that are reported on. That one is not used shows only when all
+    /// findings are there.
+    pub suppressions: Vec<JudgedSuppression>,
+    /// What the project says of its own names.
+    pub conventions: Conventions,
     /// Input that could not be read or parsed.
     pub problems: Vec<InputProblem>,
 }

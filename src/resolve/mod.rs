@@ -16,7 +16,7 @@ mod value;
 
 use crate::facts::FileId;
 use crate::facts::lua::LuaFile;
-use crate::locks::Inventory;
+use crate::locks::{Conventions, Inventory};
 
 use assemble::KeyTable;
 pub use assemble::SqlUnit;
@@ -54,6 +54,7 @@ pub fn resolve(
     texts: &dyn Texts,
     packages: &[Package],
     models: &Models,
+    conventions: &Conventions,
 ) -> Inventory {
     let program = Program::new(units, packages);
     let order = order::callees_first(&program, models);
@@ -64,7 +65,7 @@ pub fn resolve(
     }
     let mut table = KeyTable::default();
     let sequences = assemble::sequences(&evaluator, &order, &mut table, libraries);
-    let keys = assemble::weigh(table.names(), &sequences);
+    let keys = assemble::weigh(table.names(), &sequences, conventions);
     let clock_flows = assemble::clock_flows(&evaluator, &order, &mut table, &keys, &sequences);
     let late_deadlines = assemble::late_deadlines(&evaluator, &keys, &sequences);
     let quorums = assemble::quorums(&evaluator, &keys, &sequences);
@@ -78,6 +79,7 @@ pub fn resolve(
     statements.extend(in_routines);
     statements.extend(assemble::file_statements(sql));
     let mut inventory = Inventory::new(statements, schema);
+    inventory.conventions = conventions.clone();
     inventory.keys = keys;
     inventory.sequences = sequences;
     inventory.timelines = timelines;

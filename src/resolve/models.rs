@@ -80,12 +80,13 @@ impl Models {
         MODELS.clone()
     }
 
-    /// The built-in models and those of a user.
-    pub fn with(own: Vec<ClientModel>) -> Arc<Models> {
-        if own.is_empty() {
+    /// The built-in models, those of a user, and a user's libraries that handle signals.
+    pub fn with(own: Vec<ClientModel>, signal_crates: Vec<String>) -> Arc<Models> {
+        if own.is_empty() && signal_crates.is_empty() {
             return Self::built_in();
         }
         let mut models = (**MODELS).clone();
+        models.signals.crates.extend(signal_crates);
         for file in own {
             let names = file.connections.iter().map(|name| Connection::new(name).name);
             models.own_words.extend(names.chain(file.crates.iter().cloned()));
@@ -135,6 +136,7 @@ impl Models {
             }
         }
         self.counts.extend(file.counts);
+        self.signals.crates.extend(file.signals.crates);
         self.signals.paths.extend(file.signals.paths);
         self.signals.methods.extend(file.signals.methods);
         self.signals.awaits.extend(file.signals.awaits);

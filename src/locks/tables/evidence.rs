@@ -4,6 +4,7 @@ use super::walk::{NestedWrite, inner_selects, is_before, literal, own_compares, 
 use super::{TableProfile, Tables, TokenColumn, TokenKind, contains};
 use crate::facts::sql::{Comparison, Expr, ExprKind, SourceKind, TableName, Write, WriteVerb};
 use crate::locks::Inventory;
+use crate::locks::conventions::Conventions;
 use crate::locks::guard::{self, GuardKind, LooseReason, NewToken, Question, Verdict};
 use crate::locks::naming::{self, TokenTier};
 use crate::locks::statement::SqlSite;
@@ -33,17 +34,17 @@ pub(super) fn columns(tables: &mut Tables, inventory: &Inventory, site: &SqlSite
             }
         }
         if known.is_none() {
-            add_lease_columns(profile, &table.name, &used);
+            add_lease_columns(profile, &table.name, &used, &inventory.conventions);
         }
     }
 }
 
-fn add_lease_columns(profile: &mut TableProfile, table: &str, used: &[&str]) {
+fn add_lease_columns(profile: &mut TableProfile, table: &str, used: &[&str], conventions: &Conventions) {
     let mut names: Vec<String> =
         [&profile.owners, &profile.deadlines, &profile.claim_times].into_iter().flatten().cloned().collect();
     names.extend(used.iter().filter(|c| !contains(&names, c)).map(|c| (*c).to_owned()).collect::<Vec<_>>());
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    super::lease_columns(profile, &names, naming::is_lock_table(table));
+    super::lease_columns(profile, &names, table, conventions);
 }
 
 /// Columns of the row that the statement names.
@@ -88,7 +89,7 @@ fn used_token(
     column: &str,
     data_type: Option<&str>,
 ) -> Option<TokenColumn> {
-    let tier = naming::token_tier(column)?;
+    let tier = inventory.conventions.token_tier(&nested.write.table.name, column)?;
     let integer = data_type.map(naming::is_integer_type);
     let token = |kind| {
         Some(TokenColumn {

@@ -193,6 +193,10 @@ impl Heard<'_, '_> {
     }
 
     fn path(&mut self, path: &[String]) {
+        let is_of = |name: &String| path.first().is_some_and(|first| *first == name.replace('-', "_"));
+        if self.signals.crates.iter().any(is_of) {
+            self.found.handled = true;
+        }
         if self.signals.paths.iter().any(|known| ends_with(path, known)) {
             self.found.handled = true;
         }

@@ -12,8 +12,7 @@ use crate::resolve::value::WriteCondition;
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ClientModel {
-    /// The library; documentation only.
-    #[allow(dead_code)]
+    /// The library, for people.
     #[serde(alias = "name")]
     client: String,
     #[serde(default)]
@@ -53,6 +52,13 @@ pub struct ClientModel {
     pub(super) counts: Vec<String>,
     #[serde(default)]
     pub(super) signals: Signals,
+}
+
+impl ClientModel {
+    /// What the file calls the library.
+    pub fn name(&self) -> &str {
+        &self.client
+    }
 }
 
 /// A call that is one command to the store: a method by its name, or a function by the last two segments of
@@ -252,6 +258,8 @@ pub struct Query {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct Signals {
+    /// Crates that hear SIGTERM for whoever names anything of them.
+    pub crates: Vec<String>,
     /// Path tails.
     pub paths: Vec<String>,
     /// Methods.
