@@ -7,6 +7,7 @@ mod expr;
 mod item;
 mod macros;
 mod pattern;
+mod tables;
 mod types;
 
 use crate::facts::Span;
