@@ -90,8 +90,12 @@ pub struct Setting {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum TypeKind {
-    Struct { fields: Vec<Field> },
-    Enum { variants: Vec<String> },
+    Struct {
+        fields: Vec<Field>,
+    },
+    Enum {
+        variants: Vec<String>,
+    },
     Alias(Type),
     Trait,
     /// What stands for one of the file's `tables` in code: `jobs::table`, `Entity`.

@@ -4,15 +4,17 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use crate::facts::sql::{Dialect, SourceKind, Statement, StatementKind};
-use crate::facts::{FileId, Location};
+use crate::facts::{FileId, Location, TextMap};
 use crate::locks::statement::BoundValue;
 use crate::locks::{CountUse, Executor, Repetition, SqlSite, StatementOrigin, TransactionScope};
 use crate::sql;
 
 use super::super::Package;
+use super::super::builders;
+use super::super::chain::Chain;
 use super::super::evaluate::Evaluator;
 use super::super::trace::{Action, Operation, SqlCall, Trace};
-use super::super::value::Value;
+use super::super::value::{Form, Value};
 use super::binds::bound;
 use super::repetitions::repetition;
 use super::session_locks::{imported_dialect, note_text, session_lock};
@@ -97,6 +99,8 @@ struct ParsedText {
     assembled: Assembled,
     dialect: Dialect,
     statements: Vec<Statement>,
+    /// The parameters of a statement that a builder has put together; those of a text are its call's.
+    binds: Option<Vec<Value>>,
 }
 
 impl ParsedText {
@@ -109,12 +113,15 @@ impl ParsedText {
 
 impl Parsed {
     fn text(&mut self, run: &Run<'_, '_>) -> Option<Rc<ParsedText>> {
+        if let Form::Chain(chain) = &run.call.text.form {
+            return run.built(chain).map(Rc::new);
+        }
         let assembled = assembled(&run.call.text)?;
         let dialect = run.dialect(&assembled, run.package());
         let key = (assembled.value.clone(), written_at(&run.call.text), dialect);
         let parse = || {
             let statements = sql::parse(&assembled.value, dialect).statements;
-            Rc::new(ParsedText { assembled, dialect, statements })
+            Rc::new(ParsedText { assembled, dialect, statements, binds: None })
         };
         Some(self.by_text.entry(key).or_insert_with(parse).clone())
     }
@@ -176,6 +183,17 @@ struct Run<'s, 'a> {
 type Sessions = BTreeMap<String, TransactionScope>;
 
 impl Run<'_, '_> {
+    /// The statement that a chain of builder calls stands for.
+    fn built(&self, chain: &Chain) -> Option<ParsedText> {
+        let program = self.evaluator.program;
+        let unit = program.functions[self.operation.function].unit;
+        let built = builders::statement(program, unit, chain, &self.call.method)?;
+        let map = TextMap::verbatim(0);
+        let assembled = Assembled { value: String::new(), file: built.file, map, complete: built.complete };
+        let dialect = self.dialect(&assembled, self.package());
+        Some(ParsedText { assembled, dialect, statements: vec![built.statement], binds: Some(built.binds) })
+    }
+
     /// The statements of the text where they are news; their sessions and callers in any case.
     fn sites(
         &self,
@@ -258,7 +276,7 @@ impl Run<'_, '_> {
             function: Some(program.qualified_name(self.operation.function)),
             package: self.package(),
             repetitions: Vec::new(),
-            binds: self.binds(),
+            binds: self.binds(parsed),
         }
     }
 
@@ -276,10 +294,16 @@ impl Run<'_, '_> {
         }
     }
 
-    fn binds(&self) -> Vec<BoundValue> {
+    fn binds(&self, parsed: &ParsedText) -> Vec<BoundValue> {
         let program = self.evaluator.program;
         let unit = program.functions[self.operation.function].unit;
-        self.call.binds.iter().map(|value| bound(program, unit, value)).collect()
+        parsed
+            .binds
+            .as_ref()
+            .unwrap_or(&self.call.binds)
+            .iter()
+            .map(|value| bound(program, unit, value))
+            .collect()
     }
 
     /// The SELECTs of the statement's table whose reply was found equal to something.
@@ -291,7 +315,7 @@ impl Run<'_, '_> {
                 for reply in left.flows.replies.iter().chain(&right.flows.replies) {
                     let read = &self.trace.operations[*reply];
                     if equal
-                        && is_select_of(&read.action, &write.table.name)
+                        && self.is_select_of(&read.action, &write.table.name)
                         && !reads.contains(&read.location)
                     {
                         reads.push(read.location);
@@ -300,6 +324,17 @@ impl Run<'_, '_> {
             });
         }
         reads
+    }
+
+    fn is_select_of(&self, action: &Action, table: &str) -> bool {
+        let Action::Sql(call) = action else { return false };
+        if let Form::Chain(chain) = &call.text.form {
+            return builders::reads_table(self.evaluator.program, chain, table);
+        }
+        assembled(&call.text).is_some_and(|text| {
+            let text = text.value.to_ascii_lowercase();
+            text.trim_start().starts_with("select") && text.contains(&table.to_ascii_lowercase())
+        })
     }
 
     fn dialect(&self, text: &Assembled, package: Option<usize>) -> Dialect {
@@ -325,14 +360,6 @@ impl Run<'_, '_> {
         };
         of_package.or_else(|| sql::guess_dialect(&text.value)).or_else(of_file).unwrap_or(Dialect::Postgres)
     }
-}
-
-fn is_select_of(action: &Action, table: &str) -> bool {
-    let Action::Sql(call) = action else { return false };
-    assembled(&call.text).is_some_and(|text| {
-        let text = text.value.to_ascii_lowercase();
-        text.trim_start().starts_with("select") && text.contains(&table.to_ascii_lowercase())
-    })
 }
 
 /// What a statement leaves behind in its session: rows that it has locked.

@@ -2,8 +2,8 @@
 
 use crate::facts::Span;
 use crate::facts::rust::{
-    Constant, Field, Function, Generic, ModuleDeclaration, Param, RustFile, Type, TypeDefinition, TypeForm,
-    Setting, TypeKind, Use,
+    Constant, Field, Function, Generic, ModuleDeclaration, Param, RustFile, Setting, Type, TypeDefinition,
+    TypeForm, TypeKind, Use,
 };
 
 use super::{Source, expr, pattern, tables, types};

@@ -101,8 +101,12 @@ impl Items<'_> {
             settings.iter().find(|setting| setting.name == name).map(|setting| setting.value.clone())
         };
         let Some(table_name) = value(&own, "table_name") else { return };
-        let mut table =
-            Table { schema: value(&own, "schema_name"), name: table_name, key: Vec::new(), columns: Vec::new() };
+        let mut table = Table {
+            schema: value(&own, "schema_name"),
+            name: table_name,
+            key: Vec::new(),
+            columns: Vec::new(),
+        };
         for field in fields {
             let (name, settings) = (field_name(field), settings(&field.attrs, None));
             if value(&settings, "ignore").is_some() {
@@ -174,8 +178,11 @@ fn table(tokens: TokenStream) -> Option<(String, Table)> {
                         let known = columns.iter().find(|column| column.name == *rust);
                         known.map_or_else(|| plain(rust).to_owned(), |column| column.column.clone())
                     };
-                    let key =
-                        if key.is_empty() { vec!["id".to_owned()] } else { key.iter().map(in_database).collect() };
+                    let key = if key.is_empty() {
+                        vec!["id".to_owned()]
+                    } else {
+                        key.iter().map(in_database).collect()
+                    };
                     let table_name = renamed.unwrap_or_else(|| plain(&name).to_owned());
                     return Some((name, Table { schema, name: table_name, key, columns }));
                 }
@@ -254,7 +261,10 @@ mod tests {
         let columns: Vec<_> = table.columns.iter().map(|c| (c.name.as_str(), c.column.as_str())).collect();
         assert_eq!(columns, [("job_id", "id"), ("owner", "owner"), ("r#type", "type")]);
         let all = facts.types.iter().find(|ty| ty.name == "jobs").unwrap();
-        assert_eq!((&all.module[..], &all.kind), (&["jobs".to_owned(), "dsl".to_owned()][..], &TypeKind::Table(0)));
+        assert_eq!(
+            (&all.module[..], &all.kind),
+            (&["jobs".to_owned(), "dsl".to_owned()][..], &TypeKind::Table(0))
+        );
     }
 
     #[test]
