@@ -102,7 +102,7 @@ const STATEMENTS: &[&str] = &[
     "AsChangeset",
     ".for_update()",
     ".skip_locked()",
-    "DeriveEntityModel",
+    "DeriveEntity",
     "DeriveIden",
     "(Iden",
     ", Iden",

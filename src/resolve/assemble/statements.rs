@@ -187,7 +187,7 @@ impl Run<'_, '_> {
     fn built(&self, chain: &Chain) -> Option<ParsedText> {
         let program = self.evaluator.program;
         let unit = program.functions[self.operation.function].unit;
-        let built = builders::statement(program, unit, chain, &self.call.method)?;
+        let built = builders::statement(program, unit, chain, &self.call.method, self.operation.location)?;
         let map = TextMap::verbatim(0);
         let assembled = Assembled { value: String::new(), file: built.file, map, complete: built.complete };
         let dialect = self.dialect(&assembled, self.package());
@@ -415,7 +415,8 @@ fn is_dropped(operation: &Operation) -> bool {
 }
 
 /// Methods that fail when no row comes back.
-const NEED_A_ROW: &[&str] = &["fetch_one", "query_one", "query_row", "get_result", "query_scalar"];
+const NEED_A_ROW: &[&str] =
+    &["fetch_one", "query_one", "query_row", "get_result", "get_result_async", "query_scalar"];
 
 /// Methods whose result holds no count.
 const COUNTLESS: &[&str] = &[

@@ -13,6 +13,13 @@ use crate::resolve::value::{Form, Value};
 /// Derives of structs whose fields are columns.
 const ROWS: &[&str] = &["AsChangeset", "Insertable", "Identifiable"];
 
+/// A field of a row that is to be written.
+pub(super) struct RowField {
+    pub(super) set: Assignment,
+    /// The row has this value already.
+    pub(super) is_kept: bool,
+}
+
 impl<'a> Reading<'_, 'a> {
     /// What `set` and `values` are given; what cannot be read is noted.
     pub(super) fn assignments(&mut self, value: &Value, at: Span) -> Vec<Assignment> {
@@ -21,7 +28,10 @@ impl<'a> Reading<'_, 'a> {
         }
         if let Some(chain) = chain_of(value) {
             return match chain.start {
-                Start::Row(_) => self.row_fields(chain, false),
+                Start::Row(_) => {
+                    let fields = self.row_fields(chain).into_iter().filter(|field| !field.is_kept);
+                    fields.map(|field| field.set).collect()
+                }
                 _ => self.column_assignment(chain).into_iter().collect(),
             };
         }
@@ -41,20 +51,19 @@ impl<'a> Reading<'_, 'a> {
         Some(Assignment { column, value, span })
     }
 
-    /// The fields that a row sets; with `all`, also those that it takes over unchanged.
-    pub(super) fn row_fields(&mut self, chain: &Chain, all: bool) -> Vec<Assignment> {
+    /// The fields that a row is given.
+    pub(super) fn row_fields(&mut self, chain: &Chain) -> Vec<RowField> {
         let Start::Row(table) = chain.start else { return Vec::new() };
-        let mut found: Vec<Assignment> = Vec::new();
+        let mut found: Vec<RowField> = Vec::new();
         for call in chain.calls.iter().filter(|call| &*call.method == SET_FIELD) {
             let [name, value] = call.args.as_slice() else { continue };
-            let kept = chain_of(value).is_some_and(|chain| chain.begins_with("Unchanged"));
-            let left_out = chain_of(value).is_some_and(|chain| chain.begins_with("NotSet"));
+            let begins_with = |name: &str| chain_of(value).is_some_and(|chain| chain.begins_with(name));
             let column = name.as_text().and_then(|name| self.field_column(table, &name));
-            let Some(column) = column.filter(|_| !left_out && (all || !kept)) else { continue };
-            let span = self.span(call.location);
+            let Some(column) = column.filter(|_| !begins_with("NotSet")) else { continue };
+            let (span, is_kept) = (self.span(call.location), begins_with("Unchanged"));
             let value = self.value(value, span);
-            found.retain(|earlier| earlier.column != column);
-            found.push(Assignment { column, value, span });
+            found.retain(|earlier| earlier.set.column != column);
+            found.push(RowField { set: Assignment { column, value, span }, is_kept });
         }
         self.known &= !chain.calls.is_empty();
         found

@@ -93,7 +93,7 @@ impl Reading<'_, '_> {
             },
             "now" | "Expr::current_timestamp" => ExprKind::Call { name: "now".to_owned(), args: Vec::new() },
             "excluded" => match self.named_column(&first) {
-                Some(name) => ExprKind::Column { qualifier: Some("EXCLUDED".to_owned()), name },
+                Some(name) => ExprKind::Column { qualifier: Some("excluded".to_owned()), name },
                 None => ExprKind::Other(Vec::new()),
             },
             "Expr::col" | "Expr::column" => match (chain_of(&first), self.named_column(&first)) {
@@ -238,10 +238,10 @@ fn comparison(method: &str) -> Option<Comparison> {
         "eq" | "is" | "equals" => Comparison::Equal,
         "is_not_distinct_from" => Comparison::EqualOrBothNull,
         "ne" | "is_not" | "is_distinct_from" | "not_equals" => Comparison::NotEqual,
-        "lt" => Comparison::Less,
-        "le" | "lte" => Comparison::LessOrEqual,
-        "gt" => Comparison::Greater,
-        "ge" | "gte" => Comparison::GreaterOrEqual,
+        "lt" | "less_than" => Comparison::Less,
+        "le" | "lte" | "less_or_equal" => Comparison::LessOrEqual,
+        "gt" | "greater_than" => Comparison::Greater,
+        "ge" | "gte" | "greater_or_equal" => Comparison::GreaterOrEqual,
         "like" | "ilike" | "similar_to" | "starts_with" | "ends_with" | "contains" => Comparison::Like,
         _ => return None,
     })

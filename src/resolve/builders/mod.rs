@@ -51,13 +51,22 @@ struct Reading<'p, 'a> {
     depth: usize,
 }
 
-/// The statement of a chain that `method` runs; `None` when not even its table is known.
-pub fn statement(program: &Program<'_>, unit: usize, chain: &Chain, method: &str) -> Option<Built> {
+/// The statement of a chain that `method` runs at a place; `None` when not even its table is known.
+pub fn statement(
+    program: &Program<'_>,
+    unit: usize,
+    chain: &Chain,
+    method: &str,
+    at: Location,
+) -> Option<Built> {
+    // A row is made and changed like any value; what is done with it is the statement.
+    let is_row = matches!(chain.start, Start::Row(_));
+    let home = if is_row { at } else { chain.location };
     let mut reading = Reading {
         program,
         scope: program.scope_of_unit(unit),
-        file: chain.location.file,
-        home: chain.location.span,
+        file: home.file,
+        home: home.span,
         table: None,
         binds: Vec::new(),
         complete: true,
@@ -66,7 +75,7 @@ pub fn statement(program: &Program<'_>, unit: usize, chain: &Chain, method: &str
     };
     let kind = reading.statement(chain, method)?;
     let statement = Statement {
-        span: reading.extent(chain),
+        span: if is_row { at.span } else { reading.extent(chain) },
         section: crate::facts::sql::Section::Up,
         parsed: reading.known,
         kind,

@@ -6,8 +6,9 @@ use crate::facts::sql::{
     WriteVerb,
 };
 
+use super::assignments::RowField;
 use super::{MAX_DEPTH, Reading, chain_of, items};
-use crate::resolve::chain::{Call, Chain, Start};
+use crate::resolve::chain::{Call, Chain, SET_FIELD, Start};
 use crate::resolve::value::{Form, Value};
 
 /// A statement while its clauses are read.
@@ -35,6 +36,9 @@ struct Draft {
 /// Methods that neither choose rows nor change them.
 const NEUTRAL: &[&str] = &[
     "select",
+    "count",
+    "count_star",
+    "having",
     "select_only",
     "column",
     "column_as",
@@ -74,7 +78,9 @@ impl Reading<'_, '_> {
             return None;
         }
         self.depth += 1;
-        let mut draft = Draft { table_span: self.span(chain.location), ..Draft::default() };
+        let is_row = matches!(chain.start, Start::Row(_));
+        let table_span = if is_row { self.home } else { self.span(chain.location) };
+        let mut draft = Draft { table_span, ..Draft::default() };
         let begun = self.begin(&mut draft, chain, method);
         if begun.is_some() {
             for call in &chain.calls {
@@ -83,8 +89,8 @@ impl Reading<'_, '_> {
         }
         self.depth -= 1;
         begun?;
-        draft.select.limited |= matches!(method, "first" | "one");
-        draft.returns |= matches!(method, "get_result" | "get_results" | "load" | "exec_with_returning");
+        draft.select.limited |= matches!(method, "first" | "first_async" | "one");
+        draft.returns |= method.starts_with("get_result") || matches!(method, "load" | "exec_with_returning");
         draft.finish()
     }
 
@@ -146,19 +152,23 @@ impl Reading<'_, '_> {
     fn row(&mut self, draft: &mut Draft, chain: &Chain, verb: WriteVerb) {
         let key = self.table.and_then(|id| self.program.table(id)).map(|table| table.key.clone());
         let key = key.unwrap_or_default();
-        let fields = self.row_fields(chain, true);
+        let fields = self.row_fields(chain);
         draft.verb = Some(verb);
         if verb == WriteVerb::Insert {
-            return draft.insert(fields);
+            return draft.insert(fields.into_iter().map(|field| field.set).collect());
         }
-        let kept = self.row_fields(chain, false);
-        draft.assignments = if verb == WriteVerb::Delete { Vec::new() } else { without(kept, &key) };
-        let given: Vec<Assignment> = fields.into_iter().filter(|field| key.contains(&field.column)).collect();
+        let is_key = |field: &RowField| key.contains(&field.set.column);
+        let (given, others): (Vec<RowField>, Vec<RowField>) = fields.into_iter().partition(is_key);
+        if verb == WriteVerb::Update {
+            let changed = others.into_iter().filter(|field| !field.is_kept);
+            draft.assignments = changed.map(|field| field.set).collect();
+        }
         draft.names_key = !given.is_empty();
         if given.is_empty() {
             return self.by_key(draft, &Value::default(), draft.table_span);
         }
-        draft.predicates.extend(given.into_iter().map(|field| equal(field.column, field.value, field.span)));
+        let picked = given.into_iter().map(|field| field.set);
+        draft.predicates.extend(picked.map(|set| equal(set.column, set.value, set.span)));
     }
 
     /// The row, or rows, of a primary key.
@@ -193,7 +203,7 @@ impl Reading<'_, '_> {
             ("returning" | "returning_all" | "returning_col", _) => draft.returns = true,
             ("limit", _) => draft.select.limited = true,
             (method, first) if is_lock(method) => draft.lock(call, first),
-            (method, _) if NEUTRAL.contains(&method) => {}
+            (method, _) if method == SET_FIELD || NEUTRAL.contains(&method) => {}
             _ => self.complete = false,
         }
     }
@@ -306,7 +316,7 @@ impl Reading<'_, '_> {
                 ("update_column" | "update_columns", _) => {
                     draft.updates_conflicts = true;
                     for column in items(first).iter().filter_map(|column| self.named_column(column)) {
-                        let qualifier = Some("EXCLUDED".to_owned());
+                        let qualifier = Some("excluded".to_owned());
                         let kind = ExprKind::Column { qualifier, name: column.clone() };
                         draft.assignments.push(Assignment {
                             column,
@@ -416,10 +426,6 @@ fn is_lock(method: &str) -> bool {
 /// A whole row among several.
 fn is_row(value: &Value) -> bool {
     matches!(value.form, Form::Tuple(_) | Form::Record(_))
-}
-
-fn without(fields: Vec<Assignment>, key: &[String]) -> Vec<Assignment> {
-    fields.into_iter().filter(|field| !key.contains(&field.column)).collect()
 }
 
 fn equal(name: String, value: Expr, span: Span) -> Expr {

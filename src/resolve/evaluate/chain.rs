@@ -114,7 +114,19 @@ impl Frame<'_, '_> {
             Form::Chain(chain) => chain.clone(),
             _ => self.row_for(object, method, args, whole)?,
         };
+        if method == "into_active_model" {
+            return Some(Value::new(Form::Chain(chain)).with_flows(&object.flows));
+        }
         if SAME.contains(&method) || method == "to_string" && chain.begins_with("Query::") {
+            return Some(object.clone());
+        }
+        if method == "from_raw_sql"
+            && let Some(statement) = args.first().filter(|arg| matches!(arg.form, Form::Query(_)))
+        {
+            return Some(statement.clone());
+        }
+        // `QueryTrait::build` gives a statement of a backend.
+        if method == "build" && matches!(chain.start, Start::Table(_)) {
             return Some(object.clone());
         }
         if RENDERING.contains(&method) && chain.begins_with("Query::") {
@@ -142,7 +154,8 @@ impl Frame<'_, '_> {
     fn run_chain(&mut self, whole: Span, chain: &Rc<Chain>, method: &str, args: &[Value]) -> Value {
         let text = Value::new(Form::Chain(chain.clone()));
         text.flows.replies.iter().for_each(|&reply| self.trace.mark(reply, |uses| uses.passed = true));
-        let query = QueryBuilder { text, location: Some(chain.location), ..QueryBuilder::default() };
+        let location = (!matches!(chain.start, Start::Row(_))).then_some(chain.location);
+        let query = QueryBuilder { text, location, ..QueryBuilder::default() };
         self.run_sql(whole, &query, args[0].clone(), method)
     }
 

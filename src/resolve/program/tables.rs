@@ -32,15 +32,27 @@ impl Program<'_> {
         if !self.declares_tables {
             return Vec::new();
         }
+        let mut found = self.declared_through(from, path);
+        if found.is_empty() && path.len() == 1 {
+            // A module of the same name, such as that of the table, is no value.
+            for glob in &self.modules.all[from.module].globs {
+                let inside: Vec<String> = glob.path.iter().chain(path).cloned().collect();
+                found.extend(self.declared_through(from, &inside));
+            }
+        }
+        if found.is_empty() {
+            found.extend(self.declared_by_name(from, path));
+        }
+        found
+    }
+
+    fn declared_through(&self, from: Scope, path: &[String]) -> Vec<Declared> {
         let mut found = Vec::new();
         for target in self.targets(from.module, path).iter() {
             if let Target::Item { module, name, rest } = target {
                 let types = self.modules.all[*module].types.get(name.as_str()).into_iter().flatten();
                 found.extend(types.filter_map(|&ty| self.declared(&self.types[ty], rest)));
             }
-        }
-        if found.is_empty() {
-            found.extend(self.declared_by_name(from, path));
         }
         found
     }

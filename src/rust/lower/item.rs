@@ -370,16 +370,32 @@ fn names_test(tokens: proc_macro2::TokenStream) -> bool {
     false
 }
 
+/// What is derived, conditions left out.
 pub(super) fn derives(attributes: &[syn::Attribute]) -> Vec<String> {
     let mut names = Vec::new();
-    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("derive")) {
+    for list in metas(attributes).into_iter().filter(|meta| meta.path().is_ident("derive")) {
+        let syn::Meta::List(list) = list else { continue };
         // A malformed derive is the compiler's to report.
-        let _ = attribute.parse_nested_meta(|meta| {
+        let _ = list.parse_nested_meta(|meta| {
             names.extend(meta.path.segments.last().map(|segment| segment.ident.to_string()));
             Ok(())
         });
     }
     names
+}
+
+/// The contents of attributes, with those behind the condition of a `cfg_attr`.
+pub(super) fn metas(attributes: &[syn::Attribute]) -> Vec<syn::Meta> {
+    let list = syn::punctuated::Punctuated::<syn::Meta, syn::Token![,]>::parse_terminated;
+    let mut all = Vec::new();
+    for attribute in attributes {
+        if attribute.path().is_ident("cfg_attr") {
+            all.extend(attribute.parse_args_with(list).into_iter().flatten().skip(1));
+        } else {
+            all.push(attribute.meta.clone());
+        }
+    }
+    all
 }
 
 fn path_attribute(source: Source<'_>, attribute: &syn::Attribute) -> Option<String> {

@@ -9,9 +9,9 @@ use syn::punctuated::Punctuated;
 use syn::{Field, Fields, Token, Variant};
 
 use crate::facts::Span;
-use crate::facts::rust::{Setting, Table, TableColumn, TypeDefinition, TypeKind};
+use crate::facts::rust::{Expr, ExprKind, Setting, Statement, Table, TableColumn, TypeDefinition, TypeKind};
 
-use super::item::{Items, derives};
+use super::item::{Items, derives, metas};
 
 /// Attributes that name things of a database.
 const NAMING: &[&str] = &["sea_orm", "diesel", "iden", "table_name", "column_name"];
@@ -22,14 +22,12 @@ pub(super) fn settings(attributes: &[syn::Attribute], on: Option<&str>) -> Vec<S
     let mut add = |name: String, value: String| {
         found.push(Setting { on: on.map(str::to_owned), name, value });
     };
-    for attribute in attributes {
-        let Some(name) = attribute.path().segments.last().map(|segment| segment.ident.to_string()) else {
-            continue;
-        };
+    for meta in metas(attributes) {
+        let name = meta.path().segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();
         if !NAMING.contains(&name.as_str()) {
             continue;
         }
-        match &attribute.meta {
+        match &meta {
             syn::Meta::NameValue(pair) => add(name, text(&pair.value)),
             syn::Meta::List(list) => pairs(list.tokens.clone()).into_iter().for_each(|(k, v)| add(k, v)),
             syn::Meta::Path(_) => {}
@@ -127,6 +125,62 @@ impl Items<'_> {
         }
     }
 
+    /// Entities that are written out: `DeriveEntity`, `DeriveColumn` and their like, each on a type of its own.
+    pub(super) fn written_out_entities(&mut self) {
+        let derives = |ty: &TypeDefinition, name: &str| ty.derives.iter().any(|derived| derived == name);
+        let entities: Vec<usize> = (0..self.facts.types.len())
+            .filter(|&at| derives(&self.facts.types[at], "DeriveEntity"))
+            .collect();
+        for entity in entities {
+            let module = self.facts.types[entity].module.clone();
+            let in_module =
+                |name: &str| self.facts.types.iter().position(|ty| ty.module == module && derives(ty, name));
+            let (columns, key, model) =
+                (in_module("DeriveColumn"), in_module("DerivePrimaryKey"), in_module("DeriveActiveModel"));
+            let Some((name, columns)) = self.entity_name(entity).zip(columns) else { continue };
+            let listed = self.facts.types[columns].clone();
+            let of = |variant: &String| TableColumn {
+                name: snake_case(variant),
+                column: listed
+                    .setting(Some(variant), "column_name")
+                    .map_or_else(|| snake_case(variant), str::to_owned),
+            };
+            let key: Vec<String> = key.map(|at| variants(&self.facts.types[at])).unwrap_or_default();
+            let table = Table {
+                schema: None,
+                name,
+                key: key.iter().map(|variant| of(variant).column).collect(),
+                columns: variants(&listed).iter().map(of).collect(),
+            };
+            let at = self.facts.tables.len();
+            self.facts.tables.push(table);
+            self.facts.types[entity].kind = TypeKind::Table(at);
+            self.facts.types[columns].kind = TypeKind::Columns(at);
+            if model.is_some() {
+                self.stand_in(module, "ActiveModel", TypeKind::Row(at), listed.span);
+            }
+        }
+    }
+
+    /// What `table_name` gives, or an attribute says.
+    fn entity_name(&self, entity: usize) -> Option<String> {
+        let ty = &self.facts.types[entity];
+        if let Some(name) = ty.setting(None, "table_name") {
+            return Some(name.to_owned());
+        }
+        let named = self.facts.functions.iter().find(|function| {
+            function.name == "table_name"
+                && function.module == ty.module
+                && function.owner.as_ref() == Some(&ty.name)
+        });
+        match named?.body.as_ref()?.statements.as_slice() {
+            [Statement::Expr { expr: Expr { kind: ExprKind::Text(text), .. }, .. }] => {
+                Some(text.value.clone())
+            }
+            _ => None,
+        }
+    }
+
     /// `table! { jobs (id) { id -> Int8, state -> Text, } }`.
     pub(super) fn table_macro(&mut self, call: &syn::ItemMacro) {
         let Some((name, table)) = table(call.mac.tokens.clone()) else { return };
@@ -154,6 +208,24 @@ impl Items<'_> {
         let is_test = self.is_test;
         self.facts.types.push(TypeDefinition { module, name, kind, derives, settings, span, is_test });
     }
+}
+
+fn variants(ty: &TypeDefinition) -> Vec<String> {
+    match &ty.kind {
+        TypeKind::Enum { variants } => variants.clone(),
+        _ => Vec::new(),
+    }
+}
+
+fn snake_case(name: &str) -> String {
+    let mut snake = String::new();
+    for (at, c) in name.char_indices() {
+        if c.is_uppercase() && at > 0 {
+            snake.push('_');
+        }
+        snake.extend(c.to_lowercase());
+    }
+    snake
 }
 
 /// The table of a `table!`, and its name in Rust.
@@ -270,7 +342,7 @@ mod tests {
     #[test]
     fn a_model_brings_its_entity_columns_and_active_model() {
         let facts = facts(
-            "#[derive(Clone, DeriveEntityModel)] #[sea_orm(table_name = \"items\", schema_name = \"shop\")]
+            "#[cfg_attr(feature = \"db\", derive(Clone, DeriveEntityModel), sea_orm(table_name = \"items\", schema_name = \"shop\"))]
             pub struct Model { #[sea_orm(primary_key, auto_increment = false)] pub id: i64,
                 #[sea_orm(column_name = \"st\")] pub state: String, #[sea_orm(ignore)] pub cached: bool }",
         );
@@ -281,5 +353,23 @@ mod tests {
         assert_eq!(table.columns[1].column, "st");
         let names: Vec<&str> = facts.types.iter().map(|ty| ty.name.as_str()).collect();
         assert_eq!(names, ["Model", "Entity", "Column", "ActiveModel"]);
+    }
+
+    #[test]
+    fn an_entity_that_is_written_out_is_the_same() {
+        let facts = facts(
+            "#[derive(DeriveEntity)] pub struct Entity;
+            impl EntityName for Entity { fn table_name(&self) -> &str { \"tasks\" } }
+            #[derive(DeriveModel, DeriveActiveModel)] pub struct Model { pub id: i64, pub locked_by: String }
+            #[derive(EnumIter, DeriveColumn)] pub enum Column { Id, #[sea_orm(column_name = \"owner\")] LockedBy }
+            #[derive(EnumIter, DerivePrimaryKey)] pub enum PrimaryKey { Id }",
+        );
+        let table = &facts.tables[0];
+        assert_eq!((table.name.as_str(), &table.key[..]), ("tasks", &["id".to_owned()][..]));
+        assert_eq!(
+            (table.columns[1].name.as_str(), table.columns[1].column.as_str()),
+            ("locked_by", "owner")
+        );
+        assert!(facts.types.iter().any(|ty| ty.name == "ActiveModel" && ty.kind == TypeKind::Row(0)));
     }
 }
