@@ -318,7 +318,7 @@ impl Names {
     fn follow_sessions(&mut self, models: &Models, facts: &RustFile) {
         for function in facts.functions.iter().filter(|function| !function.is_test) {
             let hands_on = || mentioned(function).iter().any(|name| self.in_session.contains(*name));
-            if takes_session(function) && (runs_sql(models, function) || hands_on()) {
+            if takes_session(function) && (runs_sql(models, facts, function) || hands_on()) {
                 self.in_session.insert(function.name.clone());
             }
         }

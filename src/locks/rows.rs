@@ -27,7 +27,7 @@ use super::naming;
 use super::schema::Table;
 use super::statement::{SqlSite, StatementOrigin};
 use super::tables::{NestedWrite, TableProfile, TokenColumn, writes};
-use crate::facts::sql::{Comparison, Expr, ExprKind, Write};
+use crate::facts::sql::{Comparison, Expr, ExprKind, Write, WriteVerb};
 
 /// One write of one statement.
 #[derive(Debug, Clone, Copy)]
@@ -98,12 +98,28 @@ impl<'a> RowWrite<'a> {
 
     /// The token that this write should compare: the surest one that is ordered or a version.
     pub fn token(&self) -> Option<&'a TokenColumn> {
-        protection::demanded(self.profile)
+        protection::demanded(self)
     }
 
     /// A worker's last word on a row that it was given and may have lost.
     pub fn finishes_claim(&self) -> bool {
-        purpose::finishes_claim(self.site, self.write, self.profile)
+        purpose::finishes_claim(self.site, self.write, self.profile) && !self.deletes_by_other_key()
+    }
+
+    /// It deletes all the rows that belong to something else: nobody's last word on one row.
+    fn deletes_by_other_key(&self) -> bool {
+        let Some(table) = self.table.filter(|table| !table.primary_key.is_empty()) else { return false };
+        let used = super::tables::used_columns(self.write);
+        let compares = |key: &[String]| key.iter().all(|c| used.iter().any(|u| u.eq_ignore_ascii_case(c)));
+        self.write.verb == WriteVerb::Delete
+            && !used.is_empty()
+            && !compares(&table.primary_key)
+            && !table.unique.iter().any(|key| compares(&key.columns))
+    }
+
+    /// Whether rows of the table have holders who may lose them.
+    pub fn has_holders(&self) -> bool {
+        self.profile.handed_out || self.profile.is_lock_table || self.is_leased()
     }
 
     /// The columns that it fills, with their values: those of a new row, and those that it changes.

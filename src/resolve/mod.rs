@@ -3,6 +3,8 @@
 
 mod alternatives;
 mod assemble;
+mod builders;
+mod chain;
 mod condition;
 mod evaluate;
 mod flows;

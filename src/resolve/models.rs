@@ -1,13 +1,14 @@
 //! Client models: which calls of which libraries are operations on a store. They are data, in
 //! `rules/clients/*.toml` and in a user's `leaselint.toml`; this module keeps them and answers by name.
 
+mod builders;
 mod file;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock};
 
 pub use file::{
-    ActionName, ClientModel, Command, Compared, Query, Refusal, Signals, Statement, Unit, ends_with,
+    ActionName, Builder, ClientModel, Command, Compared, Query, Refusal, Signals, Statement, Unit, ends_with,
 };
 
 use super::value::WriteCondition;
@@ -34,6 +35,9 @@ pub struct Models {
     transaction_methods: HashMap<String, TransactionMethod>,
     statements: HashMap<String, Statement>,
     queries: HashMap<String, Query>,
+    builders: Vec<Builder>,
+    /// The last segments of what begins a chain.
+    builder_names: HashSet<String>,
     counts: Vec<String>,
     /// Words of libraries that are not built in: a file that has one is worth parsing.
     own_words: Vec<String>,
@@ -137,6 +141,12 @@ impl Models {
         }
         self.counts.extend(file.counts);
         self.signals.crates.extend(file.signals.crates);
+        for builder in file.builder {
+            let begins = builder.functions.iter().chain(&builder.entities);
+            let names = begins.map(|path| path.rsplit("::").next().unwrap_or(path).to_owned());
+            self.builder_names.extend(names);
+            self.builders.push(builder);
+        }
         self.signals.paths.extend(file.signals.paths);
         self.signals.methods.extend(file.signals.methods);
         self.signals.awaits.extend(file.signals.awaits);

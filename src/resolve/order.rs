@@ -22,13 +22,12 @@ const HELPER_DEPTH: usize = 4;
 /// The functions that have to do with stores, each behind the functions it may call, as far as that has
 /// no cycles.
 pub fn callees_first(program: &Program<'_>, models: &Models) -> Vec<usize> {
-    let mut imported: HashMap<ModuleId, Libraries> = HashMap::new();
+    let mut imported: HashMap<ModuleId, Imported> = HashMap::new();
     let bodies: Vec<Mentions> = (0..program.functions.len())
         .map(|function| {
             let module = program.functions[function].scope().module;
-            let libraries =
-                imported.entry(module).or_insert_with(|| models.of_imports(&program.imports(module)));
-            Mentions::of(program, models, libraries, function)
+            let known = imported.entry(module).or_insert_with(|| Imported::of(program, models, module));
+            Mentions::of(program, models, known, function)
         })
         .collect();
     let wanted = of_interest(program, &bodies);
@@ -54,6 +53,21 @@ pub fn callees_first(program: &Program<'_>, models: &Models) -> Vec<usize> {
         }
     }
     order
+}
+
+/// What the code of a module can use.
+struct Imported {
+    libraries: Libraries,
+    /// A library that puts statements together.
+    builder: bool,
+}
+
+impl Imported {
+    fn of(program: &Program<'_>, models: &Models, module: ModuleId) -> Self {
+        let paths = program.imports(module);
+        let builder = paths.iter().any(|path| models.is_of_builder(path));
+        Self { libraries: models.of_imports(&paths), builder }
+    }
 }
 
 /// What a body mentions.
@@ -183,10 +197,13 @@ fn is_session(ty: &Type) -> bool {
 }
 
 /// Whether a function runs SQL.
-pub fn runs_sql(models: &Models, function: &Function) -> bool {
+pub fn runs_sql(models: &Models, facts: &RustFile, function: &Function) -> bool {
     let mut runs = false;
+    let builder = facts.uses.iter().any(|import| models.is_of_builder(&import.path));
     if let Some(body) = &function.body {
-        each_expr(body, &mut |expr| runs |= may_run_sql(expr, models));
+        each_expr(body, &mut |expr| {
+            runs |= may_run_sql(expr, models) || builder && models.may_run_builder(expr);
+        });
     }
     runs
 }
@@ -211,7 +228,7 @@ fn may_run_sql(expr: &Expr, models: &Models) -> bool {
 }
 
 impl Mentions {
-    fn of(program: &Program<'_>, models: &Models, imported: &Libraries, function: usize) -> Self {
+    fn of(program: &Program<'_>, models: &Models, imported: &Imported, function: usize) -> Self {
         let entry = program.functions[function];
         let FunctionEntry { unit, function, .. } = entry;
         let Some(body) = &function.body else { return Self::default() };
@@ -219,8 +236,8 @@ impl Mentions {
         let mut names: Vec<&str> = Vec::new();
         let mut found = Self { takes_session: takes_session(function), ..Self::default() };
         each_expr(body, &mut |expr| {
-            found.lock |= may_lock(expr, models, imported);
-            found.statement |= may_run_sql(expr, models);
+            found.lock |= may_lock(expr, models, &imported.libraries);
+            found.statement |= may_run_sql(expr, models) || imported.builder && models.may_run_builder(expr);
             match &expr.kind {
                 ExprKind::Path(path) => paths.push(path),
                 ExprKind::MethodCall { method, .. } => names.push(method.as_str()),

@@ -4,6 +4,7 @@
 use std::rc::Rc;
 
 use super::alternatives::common_statement;
+use super::chain::Chain;
 pub use super::condition::Condition;
 pub use super::flows::{Flows, Moment, TimeUnit};
 use super::models::Command;
@@ -58,6 +59,8 @@ pub enum Form {
     SetOptions(SetOptions),
     Script(Rc<ScriptBuilder>),
     Query(Rc<QueryBuilder>),
+    /// A statement, or a part of one, that calls put together.
+    Chain(Rc<Chain>),
     /// A conditional transaction under construction, and what it is made of.
     Transaction(Rc<TransactionBuilder>),
     TransactionPart(Rc<TransactionPart>),
@@ -283,6 +286,7 @@ impl Value {
                 selection.cases.iter().for_each(|(_, case)| flows.absorb(&case.flows));
             }
             Form::Condition(condition) => condition.absorb_into(&mut flows),
+            Form::Chain(chain) => chain.values().for_each(|part| flows.absorb(&part.flows)),
             _ => {}
         }
         Self { form, flows, ty: None }
@@ -361,7 +365,12 @@ impl Value {
                 | Form::Script(_)
                 | Form::Query(_)
                 | Form::Transaction(_)
-        )
+        ) || matches!(&self.form, Form::Chain(chain) if chain.begins_with("Query::"))
+    }
+
+    /// Whether it is a statement that a builder has put together.
+    pub fn is_statement_chain(&self) -> bool {
+        matches!(&self.form, Form::Chain(chain) if chain.is_statement())
     }
 
     pub fn selected(by: Selector, cases: Vec<(Rc<str>, Value)>) -> Self {
@@ -447,6 +456,7 @@ impl Value {
                     )
                 })
                 .with_type(either_type()),
+            (Form::Chain(a), Form::Chain(b)) if a.is_same_start(b) => a.either(b),
             (Form::Reply(a, layer), Form::Reply(b, _)) if a == b => Value::new(Form::Reply(*a, *layer)),
             _ => Value::made_of([left, right]).with_type(either_type()),
         }

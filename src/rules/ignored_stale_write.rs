@@ -21,7 +21,8 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
             Protection::Fenced { token, .. } if can_refuse(&row, &token.name) => {
                 report.add(draft(&row, &token.name, Severity::Error));
             }
-            Protection::Held { column, .. } if can_refuse(&row, &column) => {
+            // Where nobody holds rows, the run or attempt that a row belongs to is a part of its key.
+            Protection::Held { column, .. } if can_refuse(&row, &column) && row.has_holders() => {
                 // A holder that withdraws its own row loses nothing when the row is gone already.
                 let withdraws = row.write.verb == WriteVerb::Delete;
                 report.add(draft(&row, &column, if withdraws { Severity::Info } else { Severity::Warning }));

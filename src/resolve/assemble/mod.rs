@@ -21,6 +21,7 @@ mod sql_files;
 mod statement_texts;
 mod statements;
 mod timelines;
+mod told_by_callers;
 
 pub(super) use binaries::binaries;
 pub(super) use clocks::clock_flows;

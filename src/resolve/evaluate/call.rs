@@ -54,6 +54,9 @@ impl Frame<'_, '_> {
     }
 
     fn call_path(&mut self, span: Span, path: &[String], values: Vec<Value>) -> Value {
+        if let Some(part) = self.chain_call(span, path, &values) {
+            return part;
+        }
         let full = self.eval.program.full_path(self.scope.module, path);
         if let Some(value) = self.client_call(span, &full, &values) {
             return value;
@@ -204,6 +207,14 @@ impl Frame<'_, '_> {
         self.note_waiting_method(method, object);
         if let Some(value) = self.builder_method(whole, span, object, method, values) {
             return value;
+        }
+        if let Some(value) = self.chain_method(whole, span, object, method, values) {
+            return value;
+        }
+        if method == "build"
+            && let Some(statement) = values.first().filter(|value| value.is_statement_chain())
+        {
+            return statement.clone();
         }
         if let Some(text) = self.written_to_formatter(object, method, values) {
             return text;

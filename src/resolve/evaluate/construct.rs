@@ -39,11 +39,12 @@ impl Frame<'_, '_> {
                     self.assign_local(&path[0], value);
                 }
             }
-            ExprKind::Field { base, name } => {
-                let base = self.expr(base);
+            ExprKind::Field { base: written, name } => {
+                let base = self.expr(written);
                 // A flag or token kept in a field may be tested by another method.
                 self.mark(&value, |uses| uses.passed = true);
                 self.signal(SignalKind::Act { stops: true }, []);
+                self.set_row_field(target.span, written, name, &value);
                 if let Some(ty) = &base.ty {
                     let owner: Rc<str> = self.eval.program.peeled(self.scope, ty).name().into();
                     self.note_field(target.span, &owner, &name.as_str().into(), value);
@@ -60,6 +61,7 @@ impl Frame<'_, '_> {
 
     pub(super) fn structure(
         &mut self,
+        span: Span,
         path: &[String],
         fields: &[(String, Expr)],
         rest: Option<&Expr>,
@@ -74,6 +76,9 @@ impl Frame<'_, '_> {
         }
         if let Some(rest) = rest {
             self.expr(rest);
+        }
+        if let Some(row) = self.row(span, path, fields, &values) {
+            return row;
         }
         let path = if variant.is_some() { &path[..path.len() - 1] } else { path };
         self.record(path, ty, variant, values)

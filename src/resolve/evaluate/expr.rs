@@ -20,7 +20,7 @@ impl<'a> Frame<'_, 'a> {
             ExprKind::Float(number) => Value::new(Form::Float(*number)),
             ExprKind::Bool(yes) => Value::new(Form::Bool(*yes)),
             ExprKind::Char(c) => Value::text(&c.to_string()),
-            ExprKind::Path(path) => self.path(path),
+            ExprKind::Path(path) => self.chain_path(expr.span, path).unwrap_or_else(|| self.path(path)),
             ExprKind::Call { callee, args } => self.call(expr.span, callee, args),
             ExprKind::MethodCall { .. } => self.method_call(expr),
             ExprKind::Field { base, name } => {
@@ -75,7 +75,9 @@ impl<'a> Frame<'_, 'a> {
                 let parts: Vec<Value> = parts.iter().map(|part| self.expr(part)).collect();
                 Value::new(Form::Tuple(parts.into()))
             }
-            ExprKind::Struct { path, fields, rest } => self.structure(path, fields, rest.as_deref()),
+            ExprKind::Struct { path, fields, rest } => {
+                self.structure(expr.span, path, fields, rest.as_deref())
+            }
             ExprKind::Other(parts) => {
                 let parts: Vec<Value> = parts.iter().map(|part| self.expr(part)).collect();
                 Value::made_of(&parts)
@@ -275,6 +277,11 @@ impl<'a> Frame<'_, 'a> {
             return Value::condition(if holds { Condition::All(parts) } else { Condition::Any(parts) });
         }
         let (left, right) = (self.expr(left), self.expr(right));
+        if let Some(sign) = sign(operator)
+            && let Some(part) = self.chain_operator(span, sign, &left, &right)
+        {
+            return part;
+        }
         match operator {
             BinaryOperator::Equal | BinaryOperator::NotEqual => {
                 self.mark_compared(&left);
@@ -391,6 +398,17 @@ impl<'a> Frame<'_, 'a> {
             Form::Variant("None" | "Err", _) => Value::made_of([&value]),
             _ => value,
         }
+    }
+}
+
+/// An operator that builders of statements give a meaning.
+fn sign(operator: BinaryOperator) -> Option<&'static str> {
+    match operator {
+        BinaryOperator::Add => Some("+"),
+        BinaryOperator::Subtract => Some("-"),
+        BinaryOperator::Multiply => Some("*"),
+        BinaryOperator::Divide => Some("/"),
+        _ => None,
     }
 }
 

@@ -332,6 +332,7 @@ impl Arguments<'_> {
                 location: query.location,
                 file: query.file.clone(),
             })),
+            Form::Chain(chain) => Form::Chain(Rc::new(chain.map(|part| self.value(part, depth + 1)))),
             Form::Transaction(builder) => Form::Transaction(Rc::new(TransactionBuilder {
                 conditions: builder.conditions.iter().map(|part| self.value(part, depth + 1)).collect(),
                 steps: builder.steps.iter().map(|part| self.value(part, depth + 1)).collect(),

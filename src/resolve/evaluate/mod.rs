@@ -7,6 +7,7 @@ mod bind;
 mod block;
 mod builtin;
 mod call;
+mod chain;
 mod command;
 mod construct;
 mod control;

@@ -49,6 +49,8 @@ pub struct ClientModel {
     #[serde(default)]
     pub(super) query: Vec<Query>,
     #[serde(default)]
+    pub(super) builder: Vec<Builder>,
+    #[serde(default)]
     pub(super) counts: Vec<String>,
     #[serde(default)]
     pub(super) signals: Signals,
@@ -59,6 +61,20 @@ impl ClientModel {
     pub fn name(&self) -> &str {
         &self.client
     }
+}
+
+/// Chains of calls that are put together into a statement.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Builder {
+    pub crates: Vec<String>,
+    /// Functions and constants that begin a chain, by the last segments of their paths.
+    pub functions: Vec<String>,
+    /// Functions of a table that begin a chain.
+    #[serde(default)]
+    pub entities: Vec<String>,
+    /// Methods that run a chain.
+    pub runs: Vec<String>,
 }
 
 /// A call that is one command to the store: a method by its name, or a function by the last two segments of
