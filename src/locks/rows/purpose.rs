@@ -4,10 +4,14 @@ use super::Purpose;
 use crate::facts::sql::{Comparison, Expr, ExprKind, Write, WriteVerb};
 use crate::locks::naming;
 use crate::locks::statement::SqlSite;
-use crate::locks::tables::{TableProfile, contains, inner_selects, is_before, literal, own_compares};
+use crate::locks::tables::{
+    TableProfile, contains, inner_selects, is_before, literal, own_compares, upkeep,
+};
 
 pub(super) fn of(site: &SqlSite, write: &Write, profile: &TableProfile) -> Purpose {
-    if is_acquire(site, write, profile) {
+    if upkeep(profile, site, write).is_some() {
+        Purpose::Sweep
+    } else if is_acquire(site, write, profile) {
         Purpose::Acquire
     } else if is_sweep(site, write, profile) {
         Purpose::Sweep
