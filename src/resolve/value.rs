@@ -14,6 +14,9 @@ use crate::facts::{FileId, Location, TextMap};
 /// An operation of the trace under evaluation, by its position there.
 pub type OperationIndex = usize;
 
+/// The arguments of longer calls are not kept.
+const MAX_ARGUMENTS: usize = 4;
+
 /// Longer lists are not taken item by item.
 const MAX_ITEMS: usize = 16;
 
@@ -24,6 +27,8 @@ pub struct Value {
     pub flows: Flows,
     /// The written type, as far as an annotation, a field or a constructor shows it.
     pub ty: Option<Rc<Type>>,
+    /// The arguments of the call whose result it is, where nothing else is known of the result.
+    pub arguments: Option<Rc<[Value]>>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -285,7 +290,7 @@ impl Value {
             Form::Condition(condition) => condition.absorb_into(&mut flows),
             _ => {}
         }
-        Self { form, flows, ty: None }
+        Self { form, flows, ty: None, arguments: None }
     }
 
     pub fn unknown() -> Self {
@@ -319,6 +324,21 @@ impl Value {
             self.ty = ty;
         }
         self
+    }
+
+    /// The result of a call that is not followed: other arguments make another value.
+    #[must_use]
+    pub fn with_arguments(mut self, args: &[Value]) -> Self {
+        if matches!(self.form, Form::Unknown | Form::Symbol(_)) && args.len() <= MAX_ARGUMENTS {
+            self.arguments = Some(args.iter().map(Self::without_inner_arguments).collect());
+        }
+        self
+    }
+
+    /// Calls inside the arguments of calls are told apart by their own arguments, and no deeper.
+    fn without_inner_arguments(&self) -> Self {
+        let deep = self.arguments.iter().flat_map(|args| args.iter()).any(|arg| arg.arguments.is_some());
+        Self { arguments: self.arguments.clone().filter(|_| !deep), ..self.clone() }
     }
 
     #[must_use]

@@ -61,6 +61,35 @@ pub fn is_running_state(value: &str) -> bool {
     has(&words(value), &runs)
 }
 
+/// A state by which somebody asks the worker that has the row for something: `should_stop`, `cancelling`.
+pub fn is_request_state(value: &str) -> bool {
+    let words = words(value);
+    let asks = ["should", "request", "requested", "requesting", "wants", "must"];
+    let acts = [
+        "stop",
+        "stopping",
+        "cancel",
+        "cancelling",
+        "canceling",
+        "abort",
+        "aborting",
+        "terminate",
+        "terminating",
+        "kill",
+        "killing",
+        "pause",
+        "pausing",
+        "suspend",
+        "suspending",
+        "interrupt",
+        "interrupting",
+        "drain",
+        "draining",
+        "shutdown",
+    ];
+    has(&words, &asks) || has(&words, &acts)
+}
+
 /// A time from which work may be taken: `next_run_at`, `scheduled_for`, `available_at`.
 pub fn is_due_time(name: &str) -> bool {
     let due = [
@@ -121,6 +150,8 @@ mod tests {
         assert!(!is_waiting_state("running") && !is_running_state("waiting"));
         assert!(is_due_time("next_run_at") && is_due_time("scheduled_for") && !is_due_time("end_time"));
         assert!(is_sign_of_life("last_ping") && !is_sign_of_life("shipping_at"));
+        assert!(is_request_state("should-stop") && is_request_state("CancelRequested"));
+        assert!(!is_request_state("stopped") && !is_request_state("cancelled"));
         assert!(is_start_time("start_time") && !is_start_time("restarts"));
     }
 }

@@ -5,6 +5,7 @@ mod applied;
 mod binaries;
 mod binds;
 mod clocks;
+mod destructors;
 mod dropped_results;
 mod evidence;
 mod keys;

@@ -323,7 +323,8 @@ impl Run<'_, '_> {
             let program = self.evaluator.program;
             imported_dialect(&program.unit_of(self.operation.function).facts.uses)
         };
-        of_package.or_else(|| sql::guess_dialect(&text.value)).or_else(of_file).unwrap_or(Dialect::Postgres)
+        // `$1` is written for SQLite as well; the types that a file imports are not.
+        of_package.or_else(of_file).or_else(|| sql::guess_dialect(&text.value)).unwrap_or(Dialect::Postgres)
     }
 }
 

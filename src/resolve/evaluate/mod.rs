@@ -60,6 +60,8 @@ pub struct Evaluator<'a> {
     pub calls: BTreeMap<usize, Vec<usize>>,
     /// What methods do with the handles that they keep in fields.
     pub handle_fields: BTreeMap<FieldName, Vec<(usize, HandleUse)>>,
+    /// Methods called outside of destructors on receivers that are not known.
+    pub calls_by_name: BTreeSet<String>,
     nesting: usize,
 }
 
@@ -80,6 +82,7 @@ impl<'a> Evaluator<'a> {
             fields: BTreeMap::new(),
             calls: BTreeMap::new(),
             handle_fields: BTreeMap::new(),
+            calls_by_name: BTreeSet::new(),
             nesting: 0,
         }
     }
