@@ -330,15 +330,23 @@ impl Value {
     #[must_use]
     pub fn with_arguments(mut self, args: &[Value]) -> Self {
         if matches!(self.form, Form::Unknown | Form::Symbol(_)) && args.len() <= MAX_ARGUMENTS {
-            self.arguments = Some(args.iter().map(Self::without_inner_arguments).collect());
+            self.arguments = Some(args.iter().map(Self::flat).collect());
         }
         self
     }
 
-    /// Calls inside the arguments of calls are told apart by their own arguments, and no deeper.
-    fn without_inner_arguments(&self) -> Self {
-        let deep = self.arguments.iter().flat_map(|args| args.iter()).any(|arg| arg.arguments.is_some());
-        Self { arguments: self.arguments.clone().filter(|_| !deep), ..self.clone() }
+    /// Only what has flowed into it where it holds a call's arguments: chains must not grow with the text.
+    fn flat(&self) -> Self {
+        let plain = |value: &Self| {
+            value.arguments.is_none()
+                && matches!(value.form, Form::Unknown | Form::Symbol(_) | Form::Int(_) | Form::Reply(..))
+        };
+        let whole = |piece: &Piece| !matches!(piece, Piece::Hole(value) if !plain(value));
+        let is_flat = match &self.form {
+            Form::Text(pieces) => self.arguments.is_none() && pieces.iter().all(whole),
+            _ => plain(self),
+        };
+        if is_flat { self.clone() } else { Self::made_of([self]).with_type(self.ty.clone()) }
     }
 
     #[must_use]

@@ -85,7 +85,7 @@ fn identity(evaluator: &Evaluator<'_>, function: usize, pieces: &[Piece]) -> Opt
             Some((format!("param:{}:{owner}", unit.path), name.to_string()))
         }
         Form::Symbol(Symbol::Call(name) | Symbol::Local(name)) => {
-            let arguments = arguments(evaluator, hole, 0);
+            let arguments = arguments(evaluator, hole);
             // What many things flowed into has no name that a reader would know it by.
             let tells = arguments.chars().any(char::is_alphanumeric) && !arguments.contains('+');
             let shown = if tells { format!("{name}({arguments})") } else { format!("{name}(…)") };
@@ -104,29 +104,20 @@ fn identity(evaluator: &Evaluator<'_>, function: usize, pieces: &[Piece]) -> Opt
 
 /// What the arguments of a call are made of: a call with others makes another key. Parameters and locals
 /// say nothing, for two functions may call one thing by two names.
-fn arguments(evaluator: &Evaluator<'_>, call: &Value, depth: usize) -> String {
+fn arguments(evaluator: &Evaluator<'_>, call: &Value) -> String {
     let args = call.arguments.as_deref().unwrap_or_default();
     let told = args.iter().filter(|arg| !is_connection(arg));
-    told.map(|arg| argument(evaluator, arg, depth)).collect::<Vec<_>>().join(", ")
+    told.map(|arg| argument(evaluator, arg)).collect::<Vec<_>>().join(", ")
 }
 
-fn argument(evaluator: &Evaluator<'_>, arg: &Value, depth: usize) -> String {
+fn argument(evaluator: &Evaluator<'_>, arg: &Value) -> String {
     let text = template(&expanded(evaluator, arg, 0));
     if text.chars().any(char::is_alphanumeric) {
         return text;
     }
-    match &arg.form {
-        Form::Symbol(Symbol::Call(name) | Symbol::Local(name))
-            if arg.arguments.is_some() && depth < MAX_DEPTH =>
-        {
-            format!("{name}({})", arguments(evaluator, arg, depth + 1))
-        }
-        _ => {
-            let fields = arg.flows.fields.iter().map(|(owner, name)| format!("{owner}.{name}"));
-            let fields = fields.collect::<Vec<_>>().join("+");
-            if fields.is_empty() { "{}".to_owned() } else { fields }
-        }
-    }
+    let fields = arg.flows.fields.iter().map(|(owner, name)| format!("{owner}.{name}"));
+    let fields = fields.collect::<Vec<_>>().join("+");
+    if fields.is_empty() { "{}".to_owned() } else { fields }
 }
 
 /// What a key is asked from rather than made of.
