@@ -4,6 +4,8 @@
 //! `release`, `blocked` and `placeholder` say nothing. A name alone convicts nobody: the callers add
 //! types, keys and usage.
 
+pub mod queue;
+
 /// How sure a name makes us that the column fences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TokenTier {

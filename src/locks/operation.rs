@@ -18,6 +18,8 @@ pub struct Sequence {
     pub location: Location,
     /// Its result says yes or no.
     pub answers: bool,
+    /// Code that is not only there for a destructor calls it.
+    pub is_called: bool,
     pub operations: Vec<Operation>,
 }
 

@@ -7,6 +7,7 @@
 mod claims;
 mod clocks;
 mod drawn_tokens;
+mod lookups;
 mod owners;
 mod protection;
 mod purpose;
@@ -53,7 +54,7 @@ pub enum Purpose {
     Renew,
     /// Frees or deletes rows by their age or final state, whoever held them.
     Sweep,
-    /// Changes tokens and timestamps of the row and nothing else.
+    /// Changes tokens and timestamps of the row and nothing else, or asks its worker for something.
     Bookkeeping,
     /// Changes what the lease protects.
     Protected,
@@ -159,6 +160,25 @@ impl<'a> RowWrite<'a> {
         let used = super::tables::used_columns(self.write);
         let profile = self.profile;
         used.iter().any(|c| profile.is_owner(c) || profile.is_token(c))
+    }
+
+    /// Whether a column tells who has the row for the time being. `owner_id` does so only where rows are
+    /// taken: elsewhere it says whose the thing is.
+    pub fn is_holder(&self, column: &str) -> bool {
+        let strong = naming::is_owner(column) || self.profile.is_token(column);
+        strong || self.profile.handed_out || self.is_leased()
+    }
+
+    /// Whether a value is one that the statement reads itself, such as a column of a CTE, and that depends on
+    /// nothing of that kind that the caller brings along.
+    pub fn looks_up(&self, value: &Expr) -> bool {
+        match &value.kind {
+            ExprKind::Query(_) => true,
+            ExprKind::Column { qualifier: Some(qualifier), name } => {
+                lookups::reads_rows(self.write, self.nested.outer_ctes, qualifier, name)
+            }
+            _ => false,
+        }
     }
 
     /// The row's table has leases that anyone could lose.

@@ -5,6 +5,7 @@
 //! single statement.
 
 mod evidence;
+mod upkeep;
 mod walk;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ use crate::facts::Location;
 use crate::facts::sql::TableName;
 
 pub(super) use evidence::{has_column, used_columns};
+pub(super) use upkeep::upkeep;
 use walk::each_table;
 pub use walk::{NestedWrite, selects, writes};
 pub(super) use walk::{inner_selects, is_before, literal, own_compares};
@@ -89,6 +91,9 @@ impl Tables {
         tables.profiles.values_mut().for_each(TableProfile::tell_tokens_from_owners);
         for site in &sites {
             evidence::claims(&mut tables, site);
+        }
+        for site in &sites {
+            evidence::aged(&mut tables, site);
         }
         for site in &sites {
             evidence::starts(&mut tables, site);

@@ -15,6 +15,9 @@ use crate::facts::{FileId, Location, TextMap};
 /// An operation of the trace under evaluation, by its position there.
 pub type OperationIndex = usize;
 
+/// The arguments of longer calls are not kept.
+const MAX_ARGUMENTS: usize = 4;
+
 /// Longer lists are not taken item by item.
 const MAX_ITEMS: usize = 16;
 
@@ -25,6 +28,8 @@ pub struct Value {
     pub flows: Flows,
     /// The written type, as far as an annotation, a field or a constructor shows it.
     pub ty: Option<Rc<Type>>,
+    /// The arguments of the call whose result it is, where nothing else is known of the result.
+    pub arguments: Option<Rc<[Value]>>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -289,7 +294,7 @@ impl Value {
             Form::Chain(chain) => chain.values().for_each(|part| flows.absorb(&part.flows)),
             _ => {}
         }
-        Self { form, flows, ty: None }
+        Self { form, flows, ty: None, arguments: None }
     }
 
     pub fn unknown() -> Self {
@@ -323,6 +328,29 @@ impl Value {
             self.ty = ty;
         }
         self
+    }
+
+    /// The result of a call that is not followed: other arguments make another value.
+    #[must_use]
+    pub fn with_arguments(mut self, args: &[Value]) -> Self {
+        if matches!(self.form, Form::Unknown | Form::Symbol(_)) && args.len() <= MAX_ARGUMENTS {
+            self.arguments = Some(args.iter().map(Self::flat).collect());
+        }
+        self
+    }
+
+    /// Only what has flowed into it where it holds a call's arguments: chains must not grow with the text.
+    fn flat(&self) -> Self {
+        let plain = |value: &Self| {
+            value.arguments.is_none()
+                && matches!(value.form, Form::Unknown | Form::Symbol(_) | Form::Int(_) | Form::Reply(..))
+        };
+        let whole = |piece: &Piece| !matches!(piece, Piece::Hole(value) if !plain(value));
+        let is_flat = match &self.form {
+            Form::Text(pieces) => self.arguments.is_none() && pieces.iter().all(whole),
+            _ => plain(self),
+        };
+        if is_flat { self.clone() } else { Self::made_of([self]).with_type(self.ty.clone()) }
     }
 
     #[must_use]

@@ -6,6 +6,7 @@ mod binaries;
 mod binds;
 mod clocks;
 mod deadlines;
+mod destructors;
 mod dropped_results;
 mod evidence;
 mod keys;

@@ -12,6 +12,7 @@ use super::super::evaluate::Evaluator;
 use super::super::models::Refusal;
 use super::super::trace::{self, ScriptCall, Trace};
 use super::super::value::{Expiry, Form, Piece, Selector, Symbol, Value, WriteCondition};
+use super::destructors::called_outside_drop;
 use super::keys::{KeyTable, is_of_process, is_random};
 use super::lifetimes::lifetime;
 use super::repetitions::repetition;
@@ -29,9 +30,12 @@ pub fn sequences(
 ) -> Vec<Sequence> {
     let mut scripts = Scripts::new(libraries);
     let mut functions: Vec<usize> = order.to_vec();
+    functions.retain(|&function| !evaluator.program.is_replaced(function));
     functions.sort_unstable();
     let mut all: Vec<Sequence> =
         functions.iter().filter_map(|&function| sequence(evaluator, function, keys, &mut scripts)).collect();
+    let called = called_outside_drop(evaluator);
+    all.iter_mut().for_each(|sequence| sequence.is_called = called.contains(&sequence.number));
     // Who knows such a key knows the owner.
     for operation in all.iter_mut().flat_map(|sequence| &mut sequence.operations) {
         operation.token_in_key |= keys.names_owner(operation.key);
@@ -73,6 +77,7 @@ fn sequence(
         number: function,
         location: Location { file, span: entry.function.name_span },
         answers: entry.function.result.as_ref().is_some_and(says_yes_or_no),
+        is_called: false,
         operations,
     })
 }

@@ -389,9 +389,10 @@ impl Run<'_, '_> {
             let program = self.evaluator.program;
             imported_dialect(&program.unit_of(self.operation.function).facts.uses)
         };
+        // `$1` is written for SQLite as well; the types that a file imports are not.
         let known = of_package
-            .or_else(|| sql::guess_dialect(&text.value))
             .or_else(of_file)
+            .or_else(|| sql::guess_dialect(&text.value))
             .unwrap_or(Dialect::Postgres);
         // A package for several databases has one statement for each.
         if known == Dialect::Postgres && sql::has_question_marks(&text.value) {

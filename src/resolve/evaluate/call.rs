@@ -114,7 +114,8 @@ impl Frame<'_, '_> {
         };
         let mut value = Value::made_of(args.iter().chain(&inner));
         value.ty = constructed(path);
-        self.with_signal(path, value.named(path.last().map_or("", String::as_str)))
+        let value = value.named(path.last().map_or("", String::as_str)).with_arguments(args);
+        self.with_signal(path, value)
     }
 
     fn call_value(&mut self, span: Span, callee: &Value, args: &[Value]) -> Value {
@@ -251,6 +252,9 @@ impl Frame<'_, '_> {
         }
         values.iter().for_each(|value| self.pass_handles(value));
         self.act(method);
+        if !COMMON.contains(&method) && !self.context.in_drop {
+            self.eval.calls_by_name.insert(method.to_owned());
+        }
         let before = self.context;
         self.context.in_transaction |= opens_transaction(method);
         let inner = self.run_closures(whole, values);

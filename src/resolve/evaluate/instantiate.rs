@@ -100,6 +100,7 @@ impl Frame<'_, '_> {
         if let Form::Unknown = result.form {
             let name = facts.name.as_str();
             result.form = Form::Symbol(Symbol::Call(name.into()));
+            result = result.with_arguments(args);
         }
         self.carry_wait(&trace, facts.is_async, &mut result);
         result.with_type(written)
@@ -281,14 +282,14 @@ impl Arguments<'_> {
         }
         self.budget.set(self.budget.get().saturating_sub(1));
         if depth > MAX_DEPTH || self.budget.get() == 0 {
-            return Value { form: Form::Unknown, flows: self.flows(&value.flows), ty: value.ty.clone() };
+            return Value::unknown().with_type(value.ty.clone()).with_flows(&self.flows(&value.flows));
         }
         let form = match &value.form {
             Form::Symbol(Symbol::Param { index, .. }) => {
                 let argument = self.argument(*index);
                 return match argument {
                     Some(argument) => argument.clone().with_type(value.ty.clone()),
-                    None => Value { form: Form::Unknown, flows: Flows::default(), ty: value.ty.clone() },
+                    None => Value::unknown().with_type(value.ty.clone()),
                 };
             }
             Form::Symbol(Symbol::Field { owner, name }) => self.field(owner, name, &value.form),
@@ -347,7 +348,9 @@ impl Arguments<'_> {
             }
             other => other.clone(),
         };
-        Value { form, flows: self.flows(&value.flows), ty: value.ty.clone() }
+        let inner = |args: &Rc<[Value]>| args.iter().map(|arg| self.value(arg, depth + 1)).collect();
+        let arguments = value.arguments.as_ref().map(inner);
+        Value { form, flows: self.flows(&value.flows), ty: value.ty.clone(), arguments }
     }
 
     fn transaction_part(&self, part: &TransactionPart, depth: usize) -> TransactionPart {

@@ -65,6 +65,8 @@ pub struct Evaluator<'a> {
     pub handle_fields: BTreeMap<FieldName, Vec<(usize, HandleUse)>>,
     /// What the age of a field is compared with.
     pub aged_fields: BTreeMap<FieldName, Vec<Value>>,
+    /// Methods called outside of destructors on receivers that are not known.
+    pub calls_by_name: BTreeSet<String>,
     nesting: usize,
 }
 
@@ -86,6 +88,7 @@ impl<'a> Evaluator<'a> {
             calls: BTreeMap::new(),
             handle_fields: BTreeMap::new(),
             aged_fields: BTreeMap::new(),
+            calls_by_name: BTreeSet::new(),
             nesting: 0,
         }
     }
