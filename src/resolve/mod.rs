@@ -13,6 +13,7 @@ mod order;
 mod packages;
 mod program;
 mod quantity;
+mod requests;
 mod trace;
 mod value;
 
