@@ -34,7 +34,7 @@ pub use operation::{
     Action, Advice, Damage, Lifetime, Operation, OwnerCheck, OwnerValue, ReplyUse, Sequence, Share, Ttl,
 };
 pub use regions::{HeldRegion, LateWrite};
-pub use renewal::{Handle, OnFailure, Pause, RenewalLoop, Repetition, Task};
+pub use renewal::{Handle, OnFailure, Pause, RenewalDefault, RenewalLoop, Repetition, Task};
 pub use reply::droppers;
 pub use rows::{
     RowClaim, constant_row_owners, ignored_row_acquires, ignored_session_locks, uncompared_row_owners,
@@ -57,6 +57,8 @@ pub struct Inventory {
     pub timelines: Vec<timeline::Timeline>,
     /// Wall-clock readings that end up in a lease.
     pub clock_flows: Vec<ClockFlow>,
+    /// Renewal intervals beside TTLs in the defaults of configurations.
+    pub renewal_defaults: Vec<RenewalDefault>,
     pub binaries: Vec<Binary>,
     /// Pooled connections that are given back with a lock.
     pub left_sessions: Vec<session::LeftSession>,

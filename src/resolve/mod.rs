@@ -80,6 +80,7 @@ pub fn resolve(
     inventory.sequences = sequences;
     inventory.timelines = timelines;
     inventory.clock_flows = clock_flows;
+    inventory.renewal_defaults = assemble::renewal_defaults(&evaluator);
     inventory.binaries = binaries;
     inventory.left_sessions = assemble::left_sessions(&evaluator, &order);
     inventory

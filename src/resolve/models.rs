@@ -6,7 +6,9 @@ mod file;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock};
 
-pub use file::{ActionName, ClientModel, Command, Compared, Query, Refusal, Signals, Statement, Unit};
+pub use file::{
+    ActionName, ClientModel, Command, Compared, MergeWords, Query, Refusal, Signals, Statement, Unit,
+};
 
 use super::value::WriteCondition;
 use crate::facts::rust::{RustFile, Type};

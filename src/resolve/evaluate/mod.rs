@@ -22,6 +22,8 @@ mod store;
 mod tasks;
 mod transaction;
 
+pub(super) use construct::REST;
+pub use construct::Settings;
 pub use expr::unit_of_name;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -60,6 +62,8 @@ pub struct Evaluator<'a> {
     pub calls: BTreeMap<usize, Vec<usize>>,
     /// What methods do with the handles that they keep in fields.
     pub handle_fields: BTreeMap<FieldName, Vec<(usize, HandleUse)>>,
+    /// Constants that were put into new values side by side.
+    pub settings: Vec<Settings>,
     nesting: usize,
 }
 
@@ -80,6 +84,7 @@ impl<'a> Evaluator<'a> {
             fields: BTreeMap::new(),
             calls: BTreeMap::new(),
             handle_fields: BTreeMap::new(),
+            settings: Vec::new(),
             nesting: 0,
         }
     }
