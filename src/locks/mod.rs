@@ -39,7 +39,7 @@ pub use operation::{
 };
 pub use quorum::Quorum;
 pub use regions::{HeldRegion, LateWrite};
-pub use renewal::{Handle, OnFailure, Pause, RenewalLoop, Repetition, Task};
+pub use renewal::{Handle, OnFailure, Pause, RenewalDefault, RenewalLoop, Repetition, Task};
 pub use reply::droppers;
 pub use rows::{
     ClientClock, RowClaim, client_clocks, constant_row_owners, ignored_row_acquires, ignored_session_locks,
@@ -66,6 +66,8 @@ pub struct Inventory {
     pub late_deadlines: Vec<LateDeadline>,
     /// Locks on several nodes.
     pub quorums: Vec<Quorum>,
+    /// Renewal intervals beside TTLs in the defaults of configurations.
+    pub renewal_defaults: Vec<RenewalDefault>,
     pub binaries: Vec<Binary>,
     /// Pooled connections that are given back with a lock.
     pub left_sessions: Vec<session::LeftSession>,

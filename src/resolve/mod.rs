@@ -89,6 +89,7 @@ pub fn resolve(
     inventory.clock_flows = clock_flows;
     inventory.late_deadlines = late_deadlines;
     inventory.quorums = quorums;
+    inventory.renewal_defaults = assemble::renewal_defaults(&evaluator);
     inventory.binaries = binaries;
     inventory.left_sessions = assemble::left_sessions(&evaluator, &order);
     inventory

@@ -8,7 +8,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock};
 
 pub use file::{
-    ActionName, Builder, ClientModel, Command, Compared, Query, Refusal, Signals, Statement, Unit, ends_with,
+    ActionName, Builder, ClientModel, Command, Compared, MergeWords, Query, Refusal, Signals, Statement,
+    Unit, ends_with,
 };
 
 use super::value::WriteCondition;

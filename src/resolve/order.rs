@@ -12,6 +12,7 @@ use crate::locks::naming::words;
 
 use super::models::{Libraries, Models};
 use super::program::{FunctionEntry, ModuleId, Program};
+use crate::locks::vocabulary::{says_renewal_interval, says_time_before_end};
 
 /// More namesakes than this say nothing about who is called.
 const MAX_NAMESAKES: usize = 6;
@@ -80,6 +81,8 @@ struct Mentions {
     statement: bool,
     /// It is handed the connection or transaction that statements run on, or locks for its callers.
     takes_session: bool,
+    /// It decides how often a lease is renewed.
+    sets_renewal: bool,
 }
 
 /// Functions that may act on a key-value store, the other functions of their files (constructors,
@@ -92,7 +95,7 @@ fn of_interest(program: &Program<'_>, bodies: &[Mentions]) -> Vec<bool> {
     }
     let mut wanted = with_callers(bodies, |mentions| mentions.lock, |_| true);
     for (function, wanted) in wanted.iter_mut().enumerate() {
-        *wanted |= units[program.functions[function].unit];
+        *wanted |= units[program.functions[function].unit] || bodies[function].sets_renewal;
     }
     add_helpers(bodies, &mut wanted, HELPER_DEPTH);
     let hand_sessions =
@@ -241,6 +244,11 @@ impl Mentions {
             match &expr.kind {
                 ExprKind::Path(path) => paths.push(path),
                 ExprKind::MethodCall { method, .. } => names.push(method.as_str()),
+                ExprKind::Struct { fields, .. } => {
+                    found.sets_renewal |= fields
+                        .iter()
+                        .any(|(name, _)| says_renewal_interval(name) || says_time_before_end(name));
+                }
                 _ => {}
             }
         });

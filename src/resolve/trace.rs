@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::facts::Location;
 use crate::locks::{Advice, OnFailure};
 
-use super::models::Refusal;
+use super::models::{MergeWords, Refusal};
 use super::value::{Expiry, Moment, OperationIndex, Value, WriteCondition};
 
 /// How many operations of a callee are carried into its callers. Bounds the work on long call chains.
@@ -82,6 +82,10 @@ pub struct SignalWait {
 pub struct Task {
     /// The call that starts it.
     pub location: Location,
+    /// How many exits of the function came before it.
+    pub exits: usize,
+    /// An exit between its start and the first use of its handle, which leaves it running.
+    pub left_by: Option<Location>,
     pub uses: Vec<HandleUse>,
     /// The handle is part of the result.
     pub returned: bool,
@@ -255,6 +259,8 @@ pub enum Action {
     Increment,
     Watch,
     Unwatch,
+    /// A document is merged into the object under the key; what that does is in the document.
+    Merge(Rc<MergeCall>),
     Script(Rc<ScriptCall>),
     Sql(Rc<SqlCall>),
     /// The pipeline of this number was sent.
@@ -273,6 +279,12 @@ impl Action {
     pub fn has_no_expiry(&self) -> bool {
         matches!(self, Action::Set { expiry: Expiry::None, .. })
     }
+}
+
+#[derive(Debug)]
+pub struct MergeCall {
+    pub document: Value,
+    pub words: MergeWords,
 }
 
 #[derive(Debug)]

@@ -407,10 +407,30 @@ impl Value {
                 })
                 .with_type(either_type()),
             (Form::Chain(a), Form::Chain(b)) if a.is_same_start(b) => a.either(b),
+            (Form::Document(_) | Form::Selected(_), Form::Document(_))
+            | (Form::Document(_), Form::Selected(_)) => {
+                selected_documents(left, right).with_type(either_type())
+            }
             (Form::Reply(a, layer), Form::Reply(b, _)) if a == b => Value::new(Form::Reply(*a, *layer)),
             _ => Value::made_of([left, right]).with_type(either_type()),
         }
     }
+}
+
+/// One of several documents, of which a condition decides that is not followed.
+fn selected_documents(left: &Value, right: &Value) -> Value {
+    let mut cases: Vec<(Rc<str>, Value)> = Vec::new();
+    for side in [left, right] {
+        match &side.form {
+            Form::Selected(known) => cases.extend(known.cases.iter().cloned()),
+            _ => cases.push(("_".into(), side.clone())),
+        }
+    }
+    let is_document = |(_, value): &(Rc<str>, Value)| matches!(value.form, Form::Document(_));
+    if cases.len() > MAX_ITEMS || !cases.iter().all(is_document) {
+        return Value::made_of([left, right]);
+    }
+    Value::selected(Selector::Condition, cases)
 }
 
 /// Whether two texts are alike, whatever their holes hold.

@@ -65,6 +65,14 @@ const LOCKS: &[&str] = &[
     "redlock",
     "distributed_lock",
     "Api<Lease>",
+    "coordination::v1",
+    // Defaults that decide when a lease is renewed.
+    "renew_interval",
+    "renewal_interval",
+    "watchdog_interval",
+    "renew_every",
+    "renew_grace",
+    "renew_before",
 ];
 
 /// Statements that a token must guard, in text or in a file that code names.

@@ -40,11 +40,12 @@ fn task(
     operation: &trace::Operation,
 ) -> Option<Task> {
     let started_at = operation.context.spawned_at?;
-    let handle = match trace.tasks.iter().find(|task| task.location == started_at) {
-        Some(task) => handle(evaluator, function, task),
-        None => Handle::Elsewhere,
-    };
-    Some(Task { started_at, handle })
+    let known = trace.tasks.iter().find(|task| task.location == started_at);
+    let handle = known.map_or(Handle::Elsewhere, |task| handle(evaluator, function, task));
+    // The end of `main` ends the process.
+    let ends_process = evaluator.program.functions[function].function.name == "main";
+    let left_by = known.and_then(|task| task.left_by).filter(|_| !ends_process);
+    Some(Task { started_at, handle, left_by })
 }
 
 fn handle(evaluator: &Evaluator<'_>, function: usize, task: &trace::Task) -> Handle {

@@ -13,7 +13,7 @@ use super::Frame;
 use crate::resolve::flows::Few;
 use crate::resolve::quantity;
 use crate::resolve::trace::{
-    Action, GuardList, MAX_OPERATIONS, Operation, Repetition, ScriptCall, SqlCall, Trace,
+    Action, GuardList, MAX_OPERATIONS, MergeCall, Operation, Repetition, ScriptCall, SqlCall, Trace,
 };
 use crate::resolve::value::{
     Condition, Expiry, Flows, Form, Moment, Piece, QueryBuilder, Record, ScriptBuilder, Selection, Selector,
@@ -153,8 +153,8 @@ impl Frame<'_, '_> {
             uses.compared &= !uses.returned;
             uses.returned = false;
             let key = arguments.value(&operation.key, 0);
-            let named_here = super::store::is_named(&key).then_some(operation.via.len() + 1);
             let action = arguments.action(&operation.action);
+            let named_here = super::store::is_shown(&action, &key).then_some(operation.via.len() + 1);
             let given_none = !operation.action.has_no_expiry() && action.has_no_expiry();
             self.trace.operations.push(Operation {
                 expiry_from_caller: operation.expiry_from_caller || given_none,
@@ -227,6 +227,10 @@ impl Arguments<'_> {
                 Action::Set { condition: *condition, expiry: self.expiry(expiry), returns_old: *returns_old }
             }
             Action::Expire { expiry } => Action::Expire { expiry: self.expiry(expiry) },
+            Action::Merge(call) => Action::Merge(Rc::new(MergeCall {
+                document: self.value(&call.document, 0),
+                words: call.words.clone(),
+            })),
             Action::Script(call) => Action::Script(Rc::new(ScriptCall {
                 source: self.value(&call.source, 0),
                 keys: self.values(&call.keys),

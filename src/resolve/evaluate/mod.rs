@@ -25,6 +25,8 @@ mod store;
 mod tasks;
 mod transaction;
 
+pub(super) use construct::REST;
+pub use construct::Settings;
 pub use expr::unit_of_name;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -67,6 +69,8 @@ pub struct Evaluator<'a> {
     pub aged_fields: BTreeMap<FieldName, Vec<Value>>,
     /// Methods called outside of destructors on receivers that are not known.
     pub calls_by_name: BTreeSet<String>,
+    /// Constants that were put into new values side by side.
+    pub settings: Vec<Settings>,
     nesting: usize,
 }
 
@@ -89,6 +93,7 @@ impl<'a> Evaluator<'a> {
             handle_fields: BTreeMap::new(),
             aged_fields: BTreeMap::new(),
             calls_by_name: BTreeSet::new(),
+            settings: Vec::new(),
             nesting: 0,
         }
     }

@@ -19,6 +19,8 @@ impl Frame<'_, '_> {
         let location = self.location(span);
         self.trace.tasks.push(Task {
             location,
+            exits: self.trace.exits.len(),
+            left_by: None,
             uses: Vec::new(),
             returned: false,
             passed: false,
@@ -46,6 +48,10 @@ impl Frame<'_, '_> {
         let seen = HandleUse { kind, position, arm: self.context.arm };
         for &task in &handle.flows.tasks {
             if let Some(task) = self.trace.tasks.get_mut(task) {
+                if task.uses.is_empty() && kind == HandleUseKind::Abort {
+                    let between = self.trace.exits.iter().skip(task.exits);
+                    task.left_by = between.filter(|exit| exit.in_loop.is_none()).map(|e| e.location).next();
+                }
                 task.uses.push(seen);
             }
         }
@@ -95,9 +101,10 @@ impl Frame<'_, '_> {
     /// The tasks of a callee, which the caller has started through it.
     pub(super) fn carry_tasks(&mut self, trace: &Trace) {
         let operations = self.trace.operations.len() - trace.operations.len();
+        let exits = self.trace.exits.len();
         self.trace.tasks.extend(trace.tasks.iter().map(|task| {
             let moved = |seen: &HandleUse| HandleUse { position: seen.position + operations, ..*seen };
-            Task { uses: task.uses.iter().map(moved).collect(), returned: false, ..task.clone() }
+            Task { exits, uses: task.uses.iter().map(moved).collect(), returned: false, ..task.clone() }
         }));
     }
 }

@@ -99,9 +99,8 @@ pub struct Command {
     pub options: Option<usize>,
     /// The argument with the expected revision; without one nothing is compared.
     pub revision: Option<usize>,
-    /// The argument with a document that may name the version which it expects, by this word.
-    pub document: Option<usize>,
-    pub version_word: Option<String>,
+    /// The argument with a document that is merged into the object under the key.
+    pub document: Option<MergeWords>,
     /// The argument that an acquire gave; it stands for the key.
     pub handle: Option<usize>,
     /// The type of what it gives, where later calls need that.
@@ -134,10 +133,26 @@ pub struct Command {
     pub advice: Option<Arc<Advice>>,
 }
 
+/// An argument with a document that is merged into an object, and the words in it that say what that does to
+/// a lease.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MergeWords {
+    pub argument: usize,
+    /// It names the version that was read, and is refused when there is another.
+    pub version: String,
+    /// It names the holder, or nobody.
+    pub holder: String,
+    /// It moves the end of the lease.
+    pub deadline: String,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ActionName {
     Set,
+    /// Merges a document into the object under the key.
+    Merge,
     Get,
     GetDelete,
     Exists,
