@@ -64,8 +64,8 @@ pub struct Program<'a> {
     implemented: HashSet<(usize, usize)>,
     /// Every name that something in the run has, by declaration or by a renaming import.
     names: HashSet<&'a str>,
-    /// Some file declares tables of a database.
-    declares_tables: bool,
+    /// What tables of databases, their columns and rows are called; most names are none of these.
+    table_names: HashSet<&'a str>,
     known_targets: paths::Known,
     known_types: types::Known,
 }
@@ -136,7 +136,7 @@ impl<'a> Program<'a> {
             crates,
             implemented: HashSet::new(),
             names: HashSet::new(),
-            declares_tables: units.iter().any(|unit| !unit.facts.tables.is_empty()),
+            table_names: tables::names(units),
             known_targets: paths::Known::default(),
             known_types: types::Known::default(),
         };

@@ -108,20 +108,18 @@ const STATEMENTS: &[&str] = &[
     "use diesel::dsl",
     "table! {",
     "AsChangeset",
-    ".for_update()",
-    ".skip_locked()",
     "DeriveEntity",
     "DeriveIden",
-    "(Iden",
-    ", Iden",
+    "(Iden)",
+    "(Iden,",
+    ", Iden)",
+    ", Iden,",
     "::update_many()",
     "::delete_many()",
     "::delete_by_id(",
     "ActiveModel {",
     "ActiveModel =",
     "into_active_model()",
-    "lock_exclusive()",
-    "lock_with_behavior(",
     "Query::update()",
     "Query::delete()",
     "OnConflict::",
@@ -203,6 +201,8 @@ mod tests {
             "sqlx::query!(\"select pg_try_advisory_lock($1)\")",
             "sqlx::query(\"update jobs set done = true where id = $1 and owner = $2\")",
             "signal(SignalKind::terminate()); sqlx::query_file!(\"done.sql\")",
+            "diesel::update(jobs::table.find(id)).set(jobs::state.eq(1)).execute(conn)",
+            "#[derive(Debug, Iden)] enum Jobs { Table }",
         ] {
             assert_eq!(words.interest(text), Some(Interest::Statement), "{text}");
         }
@@ -217,6 +217,7 @@ mod tests {
             "let guard = self.state.lock().unwrap(); guard.insert(key, value);",
             "// update the counter, delete the old entry and release the lease",
             "let version = package.version();",
+            "use syn::{Expr, Ident, Item}; map.update(key); fn call(Ident: u8) {}",
         ] {
             assert_eq!(words.interest(text), None, "{text}");
         }

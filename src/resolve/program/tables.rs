@@ -1,10 +1,12 @@
 //! What a name says of a table that code declares: the table itself, one of its columns, a row of it.
 //! What is done with it is not its concern.
 
+use std::collections::HashSet;
+
 use crate::facts::rust::{Table, TypeKind};
 
 use super::paths::Target;
-use super::{Program, Scope, TypeEntry};
+use super::{Program, Scope, SourceUnit, TypeEntry};
 
 /// A table by its file and its position there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -29,7 +31,9 @@ impl Program<'_> {
 
     /// Everything in declared tables that a path can mean: one name can be a column of several tables.
     pub fn declared_at(&self, from: Scope, path: &[String]) -> Vec<Declared> {
-        if !self.declares_tables {
+        let may_be = |name: &String| self.table_names.contains(name.as_str());
+        // Of a column's path, the enum of the columns is what has been declared.
+        if !path.iter().rev().take(2).any(may_be) {
             return Vec::new();
         }
         let mut found = self.declared_through(from, path);
@@ -116,6 +120,22 @@ impl Program<'_> {
         let first = all.next()?;
         all.all(|other| other == first).then_some(first)
     }
+}
+
+/// The names of tables, columns and rows, also those that imports give them.
+pub(super) fn names<'a>(units: &[SourceUnit<'a>]) -> HashSet<&'a str> {
+    let is_of_table = |kind: &TypeKind| {
+        matches!(kind, TypeKind::Table(_) | TypeKind::Column { .. } | TypeKind::Columns(_) | TypeKind::Row(_))
+    };
+    let declared = units.iter().flat_map(|unit| &unit.facts.types).filter(|ty| is_of_table(&ty.kind));
+    let mut names: HashSet<&str> = declared.map(|ty| ty.name.as_str()).collect();
+    let imports = units.iter().flat_map(|unit| &unit.facts.uses);
+    let renamed: Vec<&str> = imports
+        .filter(|import| import.path.last().is_some_and(|name| names.contains(name.as_str())))
+        .map(|import| import.name.as_str())
+        .collect();
+    names.extend(renamed);
+    names
 }
 
 /// `ClaimedBy` is the variant of `claimed_by`.
