@@ -1,0 +1,22 @@
+//! Leases with fencing tokens: distributed locks whose stale holders cannot write.
+
+pub mod clock;
+mod key;
+mod lease;
+mod leases;
+mod loss;
+mod renewal;
+pub mod settings;
+pub mod store;
+mod tenure;
+mod token;
+
+pub use key::{KeyError, LeaseKey, MOST_KEY_BYTES};
+pub use lease::{Lease, ReleaseOutcome};
+pub use leases::{AcquireError, BuildError, Leases, LeasesBuilder, RunError, StillOpen};
+pub use loss::{LeaseLost, LossReason};
+pub use settings::{Settings, SettingsError};
+pub use store::{LeaseStore, StoreError};
+pub use tenure::Tenure;
+pub use token::{FencingToken, NoRandomness, OwnerValue, TokenError};
+pub use tokio_util::sync::CancellationToken;
