@@ -1,5 +1,8 @@
 //! Leases with fencing tokens: distributed locks whose stale holders cannot write.
 
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
+
 pub mod clock;
 mod key;
 mod lease;

@@ -105,7 +105,7 @@ impl Settings {
         if ttl > store.max_ttl {
             return Err(SettingsError::TtlTooLong { ttl, most: store.max_ttl, store: store.name });
         }
-        if ttl.as_nanos() % store.ttl_unit.as_nanos().max(1) != 0 {
+        if !ttl.as_nanos().is_multiple_of(store.ttl_unit.as_nanos().max(1)) {
             return Err(SettingsError::TtlNotWhole { ttl, unit: store.ttl_unit, store: store.name });
         }
         let settings = Self {

@@ -14,7 +14,7 @@ use crate::clock::{Clock, Moment};
 use crate::key::LeaseKey;
 use crate::loss::{LeaseLost, LossReason};
 use crate::store::Claim;
-use crate::token::FencingToken;
+use crate::token::{FencingToken, OwnerValue};
 
 /// One holder's time with a lease. Cheap to clone, so that it can go with the work; clones share one fate.
 #[derive(Clone)]
@@ -61,6 +61,12 @@ impl Tenure {
     #[must_use]
     pub fn key(&self) -> &LeaseKey {
         &self.0.claim.key
+    }
+
+    /// The owner value by which the store recognises this grant; for logs, and for looking it up in the store.
+    #[must_use]
+    pub fn owner(&self) -> OwnerValue {
+        self.0.claim.owner
     }
 
     /// The moment at which the work is cancelled unless a renewal is confirmed before: the sending of the last

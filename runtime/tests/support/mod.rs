@@ -1,0 +1,6 @@
+//! What the tests of leasehold share: real servers, and the conformance suite for stores.
+
+#![allow(dead_code, reason = "each test binary uses its part")]
+
+pub mod conformance;
+pub mod servers;
