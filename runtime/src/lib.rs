@@ -4,12 +4,15 @@
 #![cfg_attr(not(test), warn(clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
 pub mod clock;
+pub mod fence;
 mod key;
 mod lease;
 mod leases;
 mod loss;
 mod renewal;
 pub mod settings;
+#[cfg(feature = "sqlite")]
+mod sqlite_desk;
 pub mod store;
 mod tenure;
 mod token;

@@ -1,7 +1,7 @@
 //! Leases in an SQLite file, for processes on one host. Expiry is judged by the host's boot clock, which all its
 //! processes share and nobody can set. Not for network file systems, whose locks SQLite cannot rely on.
 
-mod desk;
+mod failure;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,11 +9,12 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
-use self::desk::{Desk, failure};
+use self::failure::failure;
 use super::{
     Acquisition, Capabilities, Claim, Grant, LeaseStore, Renewal, StoreError, Surrender, TokenDurability,
 };
 use crate::clock::{BootClock, Clock, Moment};
+use crate::sqlite_desk::Desk;
 use crate::token::FencingToken;
 
 const NAME: &str = "sqlite";
@@ -69,7 +70,12 @@ impl SqliteStore {
         const ACTION: &str = "opening the file";
         let connection = Connection::open(path).map_err(|error| failure(ACTION, error))?;
         prepare(&connection).map_err(|error| failure(ACTION, error))?;
-        Ok(Self { desk: Desk::start(connection)?, boot: boot_id().into() })
+        let desk = Desk::start(connection).map_err(|error| StoreError::Unready {
+            store: NAME,
+            action: "starting its thread",
+            cause: error.into(),
+        })?;
+        Ok(Self { desk, boot: boot_id().into() })
     }
 
     /// Runs `step` in a transaction that has the write lock from its start, with the moment at which it got it.
@@ -80,15 +86,19 @@ impl SqliteStore {
         step: fn(&Transaction<'_>, &Now<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
         let (claim, boot) = (claim.clone(), Arc::clone(&self.boot));
-        self.desk
-            .ask(action, move |connection| {
-                let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-                let now = Now { claim: &claim, boot: &boot, moment: BootClock.now() };
-                let answer = step(&transaction, &now)?;
-                transaction.commit()?;
-                Ok(answer)
-            })
-            .await
+        let answer = self.desk.ask(move |connection, _abandoned| {
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let now = Now { claim: &claim, boot: &boot, moment: BootClock.now() };
+            let answer = step(&transaction, &now)?;
+            transaction.commit()?;
+            Ok(answer)
+        });
+        let answer = answer.await.map_err(|closed| StoreError::Unreachable {
+            store: NAME,
+            action,
+            cause: closed.into(),
+        })?;
+        answer.map_err(|error: rusqlite::Error| failure(action, error))
     }
 }
 
