@@ -109,6 +109,10 @@ impl Leases {
         &self.0.closing
     }
 
+    pub(crate) fn store(&self) -> &dyn AnyStore {
+        &*self.0.store
+    }
+
     fn is_closing(&self) -> bool {
         self.0.closing.is_cancelled()
     }

@@ -75,6 +75,22 @@ pub trait LeaseStore: Send + Sync + 'static {
         async { Ok(Watch::silent()) }
     }
 
+    /// Whose the key is at the moment, for those who only look on. Nothing may be decided by it: the answer is old
+    /// when it arrives. A store that cannot tell keeps this default.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the store gave no answer, or cannot tell.
+    fn holder(&self, key: &LeaseKey) -> impl Future<Output = Result<Option<OwnerValue>, StoreError>> + Send {
+        let _ = key;
+        let refusal = StoreError::Refused {
+            store: self.capabilities().name(),
+            action: "asking for the holder",
+            cause: "this store cannot tell whose a lease is".into(),
+            advice: "observe elections by another store",
+        };
+        async { Err(refusal) }
+    }
+
     /// A call timed out: whatever connection it used may be dead without knowing it, so the next call must go on
     /// a new one. Must not block.
     fn reset(&self) {}

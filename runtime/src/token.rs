@@ -79,6 +79,20 @@ impl OwnerValue {
         Self(bytes)
     }
 
+    /// Reads what [`as_bytes`](OwnerValue::as_bytes) gave, from a store. `None` when it is something else.
+    #[must_use]
+    pub fn from_slice(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok().map(Self)
+    }
+
+    /// Reads what [`to_hex`](OwnerValue::to_hex) gave, from a store. `None` when it is something else.
+    #[must_use]
+    pub fn from_hex(digits: &str) -> Option<Self> {
+        let right = digits.len() == 32 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+        let number = u128::from_str_radix(digits, 16).ok().filter(|_| right)?;
+        Some(Self(number.to_be_bytes()))
+    }
+
     /// The value as 16 bytes.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8; 16] {
@@ -120,5 +134,8 @@ mod tests {
         let first = OwnerValue::fresh().unwrap();
         assert_ne!(first, OwnerValue::fresh().unwrap());
         assert_eq!(first.to_hex().len(), 32);
+        assert_eq!(OwnerValue::from_hex(&first.to_hex()), Some(first));
+        assert_eq!(OwnerValue::from_slice(first.as_bytes()), Some(first));
+        assert_eq!(OwnerValue::from_hex(&"+".repeat(32)), None);
     }
 }

@@ -270,7 +270,9 @@ fn sqlite() -> (tempfile::TempDir, SqliteFence, rusqlite::Connection) {
 const SET_SQLITE: &str = "UPDATE accounts SET balance = ?2 WHERE id = ?1";
 
 fn balance(plain: &rusqlite::Connection, id: i64) -> i64 {
-    plain.query_row("SELECT balance FROM accounts WHERE id = ?1", [id], |row| row.get(0)).expect("it is there")
+    plain
+        .query_row("SELECT balance FROM accounts WHERE id = ?1", [id], |row| row.get(0))
+        .expect("it is there")
 }
 
 #[tokio::test]
@@ -286,7 +288,9 @@ async fn sqlite_refuses_the_stale_holder_everywhere() {
     let Err(FenceError::Stale(said)) = refused else { panic!("{refused:?}") };
     assert_eq!((said.presented, said.stored), (stale.token(), successor.token().as_i64()));
     assert!(matches!(fence.claim(&stale, "accounts").await, Err(FenceError::Stale(_))));
-    late.transaction(|tx| tx.execute("DELETE FROM accounts WHERE id = 1", [])).await.expect("it is the newest");
+    late.transaction(|tx| tx.execute("DELETE FROM accounts WHERE id = 1", []))
+        .await
+        .expect("it is the newest");
     let back = early.transaction(|tx| tx.execute("INSERT INTO accounts VALUES (1, 0, 0)", [])).await;
     assert!(matches!(back, Err(FenceError::Stale(_))), "{back:?}");
     fence.claim(&successor, "accounts").await.expect("it is the same lease");

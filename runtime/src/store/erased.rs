@@ -6,6 +6,7 @@ use std::pin::Pin;
 
 use super::{Acquisition, Capabilities, Claim, LeaseStore, Renewal, StoreError, Surrender, Watch};
 use crate::key::LeaseKey;
+use crate::token::OwnerValue;
 
 /// A future on the heap.
 pub(crate) type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -17,6 +18,7 @@ pub(crate) trait AnyStore: Send + Sync + 'static {
     fn renew<'a>(&'a self, claim: &'a Claim) -> BoxFuture<'a, Result<Renewal, StoreError>>;
     fn release<'a>(&'a self, claim: &'a Claim) -> BoxFuture<'a, Result<Surrender, StoreError>>;
     fn watch<'a>(&'a self, key: &'a LeaseKey) -> BoxFuture<'a, Result<Watch, StoreError>>;
+    fn holder<'a>(&'a self, key: &'a LeaseKey) -> BoxFuture<'a, Result<Option<OwnerValue>, StoreError>>;
     fn reset(&self);
 }
 
@@ -39,6 +41,10 @@ impl<S: LeaseStore> AnyStore for S {
 
     fn watch<'a>(&'a self, key: &'a LeaseKey) -> BoxFuture<'a, Result<Watch, StoreError>> {
         Box::pin(LeaseStore::watch(self, key))
+    }
+
+    fn holder<'a>(&'a self, key: &'a LeaseKey) -> BoxFuture<'a, Result<Option<OwnerValue>, StoreError>> {
+        Box::pin(LeaseStore::holder(self, key))
     }
 
     fn reset(&self) {

@@ -105,6 +105,11 @@ impl LeaseStore for MemoryStore {
         }
     }
 
+    async fn holder(&self, key: &LeaseKey) -> Result<Option<OwnerValue>, StoreError> {
+        let now = self.clock.now();
+        Ok(self.state().grants.get(key).filter(|entry| entry.ends > now).map(|entry| entry.owner))
+    }
+
     async fn watch(&self, key: &LeaseKey) -> Result<Watch, StoreError> {
         Ok(self.waiters.join(key))
     }

@@ -18,7 +18,7 @@ use super::{
     Watch,
 };
 use crate::key::LeaseKey;
-use crate::token::FencingToken;
+use crate::token::{FencingToken, OwnerValue};
 
 const NAME: &str = "postgres";
 
@@ -59,6 +59,8 @@ WITH released AS (
     RETURNING key
 )
 SELECT pg_notify('leasehold', key) FROM released";
+
+const HOLDER: &str = "SELECT owner FROM leasehold_lease WHERE key = $1 AND ends_at > clock_timestamp()";
 
 /// Leases in a table of PostgreSQL. Clones share one connection for requests, which no work can take away from
 /// them, and once somebody waits, one for hints.
@@ -182,6 +184,14 @@ impl LeaseStore for PostgresStore {
         let owner = claim.owner.as_bytes().as_slice();
         let answer = self.ask("a release", RELEASE, &[&claim.key.as_str(), &owner]).await?;
         Ok(if answer.rows == 1 { Surrender::Released } else { Surrender::NotMine })
+    }
+
+    async fn holder(&self, key: &LeaseKey) -> Result<Option<OwnerValue>, StoreError> {
+        const ACTION: &str = "asking for the holder";
+        let answer = self.ask(ACTION, HOLDER, &[&key.as_str()]).await?;
+        let Some(row) = answer.first else { return Ok(None) };
+        let owner: &[u8] = row.try_get(0).map_err(|error| unintelligible(ACTION, error))?;
+        Ok(OwnerValue::from_slice(owner))
     }
 
     async fn watch(&self, key: &LeaseKey) -> Result<Watch, StoreError> {

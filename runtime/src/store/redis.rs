@@ -17,7 +17,7 @@ use super::{
     Watch,
 };
 use crate::key::LeaseKey;
-use crate::token::FencingToken;
+use crate::token::{FencingToken, OwnerValue};
 
 const NAME: &str = "redis";
 
@@ -54,6 +54,9 @@ end
 return 0
 ";
 
+/// `KEYS`: lease.
+const HOLDER: &str = "return redis.call('GET', KEYS[1])";
+
 /// Leases in one Redis or Valkey server. Clones share one connection for requests and, once somebody waits, one
 /// for hints.
 ///
@@ -72,6 +75,7 @@ struct Shared {
     acquire: Prepared,
     renew: Prepared,
     release: Prepared,
+    holder: Prepared,
 }
 
 impl RedisStore {
@@ -97,9 +101,9 @@ impl RedisStore {
             advice: "write it as redis://user:password@host:port/database",
         })?;
         let namespace = namespace.replace(['{', '}'], "_");
-        let [acquire, renew, release] = [ACQUIRE, RENEW, RELEASE].map(Prepared::new);
+        let [acquire, renew, release, holder] = [ACQUIRE, RENEW, RELEASE, HOLDER].map(Prepared::new);
         let (link, hints) = (Link::new(), Hints::default());
-        Ok(Self(Arc::new(Shared { client, namespace, link, hints, acquire, renew, release })))
+        Ok(Self(Arc::new(Shared { client, namespace, link, hints, acquire, renew, release, holder })))
     }
 
     fn names(&self, key: &LeaseKey) -> Names {
@@ -182,6 +186,12 @@ impl LeaseStore for RedisStore {
         let owner = claim.owner.to_hex();
         let released: i64 = self.run("a release", &self.0.release, &[&names.lease], &[&owner]).await?;
         Ok(if released == 1 { Surrender::Released } else { Surrender::NotMine })
+    }
+
+    async fn holder(&self, key: &LeaseKey) -> Result<Option<OwnerValue>, StoreError> {
+        let owner: Option<String> =
+            self.run("asking for the holder", &self.0.holder, &[&self.names(key).lease], &[]).await?;
+        Ok(owner.as_deref().and_then(OwnerValue::from_hex))
     }
 
     async fn watch(&self, key: &LeaseKey) -> Result<Watch, StoreError> {

@@ -14,8 +14,9 @@ use super::{
     Acquisition, Capabilities, Claim, Grant, LeaseStore, Renewal, StoreError, Surrender, TokenDurability,
 };
 use crate::clock::{BootClock, Clock, Moment};
+use crate::key::LeaseKey;
 use crate::sqlite_desk::Desk;
-use crate::token::FencingToken;
+use crate::token::{FencingToken, OwnerValue};
 
 const NAME: &str = "sqlite";
 
@@ -50,6 +51,9 @@ WHERE key = ?1 AND owner = ?2 AND boot = ?3 AND ends_at > ?4";
 const RELEASE: &str = "\
 UPDATE leasehold_lease SET ends_at = 0
 WHERE key = ?1 AND owner = ?2 AND boot = ?3 AND ends_at > ?4";
+
+const HOLDER: &str = "\
+SELECT owner FROM leasehold_lease WHERE key = ?1 AND boot = ?2 AND ends_at > ?3";
 
 /// Leases in an SQLite file. Clones share one connection, which a thread of its own uses.
 ///
@@ -161,6 +165,23 @@ impl LeaseStore for SqliteStore {
             })
             .await?;
         Ok(if released == 1 { Surrender::Released } else { Surrender::NotMine })
+    }
+
+    async fn holder(&self, key: &LeaseKey) -> Result<Option<OwnerValue>, StoreError> {
+        const ACTION: &str = "asking for the holder";
+        let (key, boot) = (key.clone(), Arc::clone(&self.boot));
+        let answer = self.desk.ask(move |connection, _abandoned| {
+            let now = i64::try_from(BootClock.now().as_nanoseconds()).unwrap_or(i64::MAX);
+            let values = params![key.as_str(), boot, now];
+            connection.query_row(HOLDER, values, |row| row.get::<_, Vec<u8>>(0)).optional()
+        });
+        let owner = answer.await.map_err(|closed| StoreError::Unreachable {
+            store: NAME,
+            action: ACTION,
+            cause: closed.into(),
+        })?;
+        let owner = owner.map_err(|error| failure(ACTION, error))?;
+        Ok(owner.as_deref().and_then(OwnerValue::from_slice))
     }
 }
 

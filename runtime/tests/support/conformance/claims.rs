@@ -26,6 +26,7 @@ pub fn trials<S: Subject>(store: &str, subject: &S) -> Vec<Trial> {
         trial(store, "grants follow each other in token order", subject, grants_follow_in_token_order),
         trial(store, "a release wakes a waiter", subject, release_wakes),
         trial(store, "a reset loses no grant", subject, reset_loses_nothing),
+        trial(store, "onlookers see the holder", subject, onlookers_see_the_holder),
     ]
 }
 
@@ -268,4 +269,20 @@ async fn reset_loses_nothing<S: Subject>(bench: Bench<S>) {
     store.reset();
     assert_eq!(release(&store, &claim).await, Surrender::Released);
     assert!(granted(&store, &bench.claim("key", LONG)).await > token);
+}
+
+async fn onlookers_see_the_holder<S: Subject>(bench: Bench<S>) {
+    let (store, onlooker) = (bench.store().await, bench.store().await);
+    let ttl = short(&store);
+    let (first, second) = (bench.claim("key", LONG), bench.claim("key", ttl));
+    let holder = async || onlooker.holder(&bench.key("key")).await.expect("the store answers");
+    assert_eq!(holder().await, None);
+    granted(&store, &first).await;
+    assert_eq!(holder().await, Some(first.owner));
+    assert_eq!(release(&store, &first).await, Surrender::Released);
+    assert_eq!(holder().await, None);
+    granted(&store, &second).await;
+    assert_eq!(holder().await, Some(second.owner));
+    outlast(&store, ttl).await;
+    assert_eq!(holder().await, None);
 }

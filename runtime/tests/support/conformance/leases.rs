@@ -4,7 +4,9 @@ use std::time::{Duration, Instant};
 
 use futures_util::poll;
 use leasehold::store::Claim;
-use leasehold::{AcquireError, LeaseStore, Leases, LossReason, OwnerValue, ReleaseOutcome, RunError};
+use leasehold::{
+    AcquireError, Election, LeaseStore, Leases, LossReason, OwnerValue, ReleaseOutcome, RunError,
+};
 use libtest_mimic::Trial;
 use tokio::time::{sleep, timeout};
 
@@ -22,6 +24,7 @@ pub fn trials<S: Subject>(store: &str, subject: &S) -> Vec<Trial> {
         trial(store, "work runs alone", subject, work_runs_alone),
         trial(store, "closing cancels and frees everything", subject, closing_frees),
         trial(store, "a ttl beyond the store is refused", subject, ttl_is_checked),
+        trial(store, "an election has one leader after the other", subject, election),
     ]
 }
 
@@ -242,4 +245,31 @@ async fn ttl_is_checked<S: Subject>(bench: Bench<S>) {
     let leases = Leases::builder(bench.store().await).ttl(most).build().expect("the store can keep it");
     let lease = leases.acquire(bench.key("long")).await.expect("the store can keep it");
     assert!(lease.release().await.is_released());
+}
+
+async fn election<S: Subject>(bench: Bench<S>) {
+    let (first, _) = leases(&bench).await;
+    let (second, _) = leases(&bench).await;
+    let (first, second) = (
+        Election::new(&first, bench.key("key")).expect("the key is right"),
+        Election::new(&second, bench.key("key")).expect("the key is right"),
+    );
+    let mut seen = second.observe();
+    assert_eq!(seen.changed().await.expect("the store answers"), None);
+    let leader = first.campaign().await.expect("nobody leads");
+    assert_eq!(seen.changed().await.expect("the store answers"), Some(leader.owner()));
+    let (candidate, owner, token) = (second.clone(), leader.owner(), leader.token());
+    let campaign = tokio::spawn(async move { candidate.campaign().await });
+    sleep(Duration::from_millis(100)).await;
+    assert!(!campaign.is_finished());
+    assert!(leader.resign().await.is_released());
+    let next = timeout(LONG, campaign).await.expect("it wins").expect("no panic").expect("nobody leads");
+    assert!(next.token() > token && next.owner() != owner);
+    loop {
+        // That nobody led in between may have been seen, or not.
+        if seen.changed().await.expect("the store answers") == Some(next.owner()) {
+            break;
+        }
+    }
+    assert!(next.resign().await.is_released());
 }
