@@ -12,6 +12,7 @@ pub use session::FencedTransaction;
 use self::failure::failure;
 use self::session::PostgresSession;
 use super::{FenceError, Resource, work};
+use crate::store::postgres::one_at_a_time;
 use crate::tenure::Tenure;
 
 /// The table of fence rows. Put it into a migration of the database that you protect.
@@ -70,7 +71,7 @@ impl<C: Connections> PostgresFence<C> {
     pub async fn create_table(&self) -> Result<(), FenceError> {
         const ACTION: &str = "creating the table of fence rows";
         let lent = connections::open(&self.connections, ACTION).await?;
-        lent.client().batch_execute(SCHEMA).await.map_err(|error| failure(ACTION, error))?;
+        lent.client().batch_execute(&one_at_a_time(SCHEMA)).await.map_err(|error| failure(ACTION, error))?;
         lent.give_back();
         Ok(())
     }

@@ -109,7 +109,7 @@ impl PostgresStore {
         let shared = &self.0;
         let opened = shared.link.get(|| open(&shared.config)).await;
         let lent = opened.map_err(|error| failure(ACTION, error))?;
-        lent.connection.batch_execute(SCHEMA).await.map_err(|error| failure(ACTION, error))
+        lent.connection.batch_execute(&one_at_a_time(SCHEMA)).await.map_err(|error| failure(ACTION, error))
     }
 
     /// Runs one statement of its own transaction on the connection for leases.
@@ -201,6 +201,12 @@ impl LeaseStore for PostgresStore {
     fn reset(&self) {
         self.0.link.reset();
     }
+}
+
+/// `IF NOT EXISTS` fails when two sessions create the table in the same moment. One batch is one transaction, and
+/// the lock ends with it.
+pub(crate) fn one_at_a_time(schema: &str) -> String {
+    format!("SELECT pg_advisory_xact_lock(7811883266); {schema}")
 }
 
 async fn open(config: &Config) -> Result<Arc<Client>, Error> {
