@@ -18,13 +18,14 @@ use super::{FenceError, Resource, verdict};
 use crate::sqlite_desk::Desk;
 use crate::tenure::Tenure;
 
-/// The table of fence rows. [`SqliteFence::open`] makes it.
+/// The table of fence rows. [`SqliteFence::open`] makes it. The types are those of other databases; the check makes
+/// SQLite keep to them.
 pub const SCHEMA: &str = "\
 CREATE TABLE IF NOT EXISTS leasehold_fence (
     resource TEXT NOT NULL PRIMARY KEY,
-    last_token INTEGER NOT NULL DEFAULT 0,
-    writes INTEGER NOT NULL DEFAULT 0
-) STRICT, WITHOUT ROWID;
+    last_token BIGINT NOT NULL DEFAULT 0 CHECK (typeof(last_token) = 'integer'),
+    writes BIGINT NOT NULL DEFAULT 0
+) WITHOUT ROWID;
 ";
 
 const CLAIM: &str = "\
