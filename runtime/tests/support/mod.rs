@@ -3,4 +3,5 @@
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 pub mod conformance;
+pub mod proxy;
 pub mod servers;
