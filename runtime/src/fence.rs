@@ -60,8 +60,9 @@ pub enum FenceError<E = Infallible> {
     #[error(transparent)]
     Lost(LeaseLost),
     /// The caller's own part failed, and the transaction was rolled back.
+    // Not as `source`, which would shut out `Box<dyn Error>` and its like; the text has it all.
     #[error("the work in the fenced transaction failed, and was rolled back: {0}")]
-    Work(#[source] E),
+    Work(E),
     /// The fence row is gone, or below the token that claimed it.
     #[error("{place} does not know token {presented} any more; fence rows must never be deleted or lowered")]
     Forgotten {

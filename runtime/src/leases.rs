@@ -137,8 +137,9 @@ pub enum RunError<E> {
     #[error(transparent)]
     Lost(LeaseLost),
     /// The work failed by itself.
+    // Not as `source`, which would shut out `Box<dyn Error>` and its like; the text has it all.
     #[error("the work under the lease failed: {0}")]
-    Work(#[source] E),
+    Work(E),
 }
 
 /// Leases that were not given back in time.

@@ -177,14 +177,14 @@ async fn postgres_says_what_is_wrong() {
     plain.batch_execute(full).await.expect("the database is ours");
     let error = store.acquire(&claim("full")).await.expect_err("there is no higher token");
     assert!(matches!(error, StoreError::TokensExhausted { .. }), "{error}");
-    let alter = "ALTER TABLE leasehold_lease RENAME COLUMN owner TO holder";
-    plain.batch_execute(alter).await.expect("the database is ours");
-    let error = store.acquire(&claim("other")).await.expect_err("a column is missing");
-    assert!(matches!(error, StoreError::Refused { .. }) && error.to_string().contains("SCHEMA"), "{error}");
     let replica = PostgresStore::new(&format!("{address} options='-c default_transaction_read_only=on'"));
     let error =
         replica.expect("the address is right").renew(&claim("full")).await.expect_err("it only reads");
     assert!(error.is_retryable(), "{error}");
+    let alter = "ALTER TABLE leasehold_lease RENAME COLUMN owner TO holder";
+    plain.batch_execute(alter).await.expect("the database is ours");
+    let error = store.acquire(&claim("other")).await.expect_err("a column is missing");
+    assert!(matches!(error, StoreError::Refused { .. }) && error.to_string().contains("SCHEMA"), "{error}");
     let nobody = format!("host=127.0.0.1 port={} user=postgres", servers::free_port());
     let nobody = PostgresStore::new(&nobody).expect("the address is right");
     let error = nobody.acquire(&claim("nobody")).await.expect_err("it is down");
