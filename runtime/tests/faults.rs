@@ -117,6 +117,43 @@ async fn a_lease_outlives_connections_that_are_cut() {
     assert!(lease.release().await.is_released());
 }
 
+/// One task and one connection for all of them, and no renewal comes late.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_thousand_leases_are_renewed_over_one_connection() {
+    let server = started(servers::redis).await;
+    let store = RedisStore::new(servers::redis_address(&server)).expect("the address is right");
+    let ttl = Duration::from_secs(6);
+    let leases = Leases::builder(store).ttl(ttl).build().expect("the settings are right");
+    let acquired = (0..1000).map(|number| leases.try_acquire(format!("lease {number}")));
+    let held = futures_util::future::try_join_all(acquired).await.expect("all are free");
+    tokio::time::sleep(ttl * 2).await;
+    for lease in &held {
+        lease.check().expect("it is renewed");
+    }
+    let clients = tell(&server, &["CLIENT", "LIST"]).await;
+    let redis::Value::BulkString(list) = clients else { panic!("{clients:?}") };
+    // Ours, and that of the question.
+    assert_eq!(String::from_utf8_lossy(&list).lines().count(), 2);
+    let released = futures_util::future::join_all(held.into_iter().map(leasehold::Lease::release)).await;
+    assert!(released.iter().all(ReleaseOutcome::is_released), "{released:?}");
+}
+
+/// A server that was restarted in between costs an idle client nothing.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn postgres_connections_that_were_closed_are_not_used() {
+    let server = started(servers::postgres).await;
+    let address = servers::postgres_address(&server);
+    let store = PostgresStore::new(&address).expect("the address is right");
+    store.create_table().await.expect("the database is ours");
+    let (plain, connection) = tokio_postgres::connect(&address, NoTls).await.expect("it is up");
+    tokio::spawn(connection);
+    let others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                  WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'";
+    plain.batch_execute(others).await.expect("it is ours");
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert!(matches!(store.acquire(&claim("again")).await, Ok(Acquisition::Granted(_))));
+}
+
 #[tokio::test]
 async fn redis_says_what_is_wrong() {
     let server = started(servers::redis).await;

@@ -123,6 +123,24 @@ async fn postgres_rolls_back_whatever_does_not_succeed() {
     assert_eq!((database.balance(1).await, database.idle_in_transaction().await), (100, 0));
 }
 
+/// PostgreSQL calls the commit of a failed transaction a success, although it rolls back.
+#[tokio::test]
+async fn postgres_does_not_call_a_failed_transaction_committed() {
+    let database = postgres().await;
+    let leases = leases();
+    let lease = leases.acquire("accounts").await.expect("it is free");
+    let claimed = database.fence.claim(&lease, "accounts").await.expect("it is the first");
+    let swallowed = claimed
+        .transaction(async |tx| {
+            tx.execute(SET, &[&1_i64, &0_i64]).await?;
+            let _swallowed = tx.execute("SELECT 1 / 0", &[]).await;
+            Ok::<_, tokio_postgres::Error>(())
+        })
+        .await;
+    assert!(matches!(swallowed, Err(FenceError::Database { .. })), "{swallowed:?}");
+    assert_eq!((database.balance(1).await, database.idle_in_transaction().await), (100, 0));
+}
+
 /// Drops the transaction after its first poll, after its second, and so on until it gets through.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn postgres_leaves_nothing_open_wherever_it_is_cancelled() {

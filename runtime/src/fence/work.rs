@@ -120,8 +120,12 @@ async fn drive<S: Session>(
     let _sent = lend.send(Borrowed { session: Some(session), back: Some(back) });
     let Ok((mut session, verdict)) = verdict.await else { return Err(gone("ending")) };
     if verdict == Verdict::Commit {
-        // Never cut short: half a commit has no known end.
-        let committed = session.commit().await;
+        // Not cut short by a cancellation. Only silence ends the waiting, and then the end is not known.
+        let limit = PATIENCE.max(tenure.claim().ttl);
+        let committed = timeout(limit, session.commit()).await.unwrap_or_else(|_| {
+            let cause = format!("no answer within {limit:?}").into();
+            Err(FenceError::CommitUnknown { presented: tenure.token(), cause })
+        });
         if committed.is_ok() {
             session.give_back();
         }

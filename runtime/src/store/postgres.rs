@@ -12,7 +12,7 @@ use tracing::debug;
 
 use self::failure::{breaks_connection, failure, unintelligible};
 use self::hints::Hints;
-use super::link::Link;
+use super::link::{Lent, Link};
 use super::{
     Acquisition, Capabilities, Claim, Grant, LeaseStore, Renewal, StoreError, Surrender, TokenDurability,
     Watch,
@@ -106,10 +106,20 @@ impl PostgresStore {
     /// [`StoreError`] when the database cannot be reached or the user may not create tables.
     pub async fn create_table(&self) -> Result<(), StoreError> {
         const ACTION: &str = "creating the table of leases";
+        let lent = self.lent(ACTION).await?;
+        lent.connection.batch_execute(&one_at_a_time(SCHEMA)).await.map_err(|error| failure(ACTION, error))
+    }
+
+    /// The connection for leases; a new one when the server has closed the last.
+    async fn lent(&self, action: &'static str) -> Result<Lent<Arc<Client>>, StoreError> {
         let shared = &self.0;
         let opened = shared.link.get(|| open(&shared.config)).await;
-        let lent = opened.map_err(|error| failure(ACTION, error))?;
-        lent.connection.batch_execute(&one_at_a_time(SCHEMA)).await.map_err(|error| failure(ACTION, error))
+        let lent = opened.map_err(|error| failure(action, error))?;
+        if !lent.connection.is_closed() {
+            return Ok(lent);
+        }
+        shared.link.broken(&lent);
+        shared.link.get(|| open(&shared.config)).await.map_err(|error| failure(action, error))
     }
 
     /// Runs one statement of its own transaction on the connection for leases.
@@ -120,8 +130,7 @@ impl PostgresStore {
         values: &[&(dyn ToSql + Sync)],
     ) -> Result<Answer, StoreError> {
         let shared = &self.0;
-        let opened = shared.link.get(|| open(&shared.config)).await;
-        let lent = opened.map_err(|error| failure(action, error))?;
+        let lent = self.lent(action).await?;
         let answer = ask(&lent.connection, statement, values).await;
         answer.map_err(|error| {
             if breaks_connection(&error) || lent.connection.is_closed() {

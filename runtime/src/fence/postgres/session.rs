@@ -18,6 +18,10 @@ use crate::token::FencingToken;
 const ENTER: &str = "\
 UPDATE leasehold_fence SET writes = writes + 1 WHERE resource = $1 AND last_token = $2";
 
+/// After an error in the transaction, `COMMIT` alone rolls back and calls that a success; another statement before
+/// it does not get through. Work that has swallowed an error must not look as if it had been committed.
+const COMMIT: &str = "SELECT 1; COMMIT";
+
 pub(super) struct PostgresSession<C: Connections> {
     transaction: FencedTransaction<C>,
     tenure: Tenure,
@@ -63,7 +67,7 @@ impl<C: Connections> Session for PostgresSession<C> {
 
     async fn commit(&mut self) -> Result<(), FenceError> {
         let presented = self.tenure.token();
-        self.transaction.lent.client().batch_execute("COMMIT").await.map_err(|error| {
+        self.transaction.lent.client().batch_execute(COMMIT).await.map_err(|error| {
             if is_unanswered(&error) {
                 FenceError::CommitUnknown { presented, cause: error.into() }
             } else {
