@@ -218,4 +218,105 @@ mod tests {
         let term = Term::granted(schedule, at(0), 6 * SECOND);
         assert_eq!((term.deadline(), term.wake_at()), (at(3), Some(at(2))));
     }
+
+    #[derive(Debug, Clone, Copy)]
+    enum Event {
+        Pass(u64),
+        Confirmed,
+        Unanswered,
+        NotMine,
+        End,
+    }
+
+    const EVENTS: [Event; 7] = [
+        Event::Pass(4),
+        Event::Pass(10),
+        Event::Pass(40),
+        Event::Confirmed,
+        Event::Unanswered,
+        Event::NotMine,
+        Event::End,
+    ];
+
+    /// What has happened so far, kept beside the term and not by it.
+    #[derive(Clone)]
+    struct Seen {
+        now: u64,
+        sent: u64,
+        last_good: u64,
+        in_a_row: u32,
+        over: bool,
+    }
+
+    /// Plays one event; whether it can happen now.
+    fn play(term: &mut Term, seen: &mut Seen, event: Event) -> bool {
+        let answer = matches!(event, Event::Confirmed | Event::Unanswered | Event::NotMine);
+        if answer && !term.in_flight() {
+            return false;
+        }
+        let deadline = term.deadline();
+        let step = match event {
+            Event::Pass(seconds) => {
+                seen.now += seconds;
+                term.woken(at(seen.now))
+            }
+            Event::Confirmed => term.renewed(at(seen.sent), 30 * SECOND, at(seen.now)),
+            Event::Unanswered => term.unanswered(),
+            Event::NotMine => term.not_mine(),
+            Event::End => {
+                term.end();
+                Step::Nothing
+            }
+        };
+        assert!(!seen.over || step == Step::Nothing, "{event:?} after the end: {step:?}");
+        match event {
+            Event::Confirmed if !seen.over && step == Step::Nothing => {
+                assert!(at(seen.now) < deadline, "a confirmation after the deadline was believed");
+                (seen.last_good, seen.in_a_row) = (seen.sent, 0);
+            }
+            Event::Unanswered => seen.in_a_row += 1,
+            _ => {}
+        }
+        match step {
+            Step::Renew => {
+                assert!(!seen.over && at(seen.now) < term.deadline());
+                seen.sent = seen.now;
+            }
+            Step::Lose(_) => seen.over = true,
+            Step::Nothing => {}
+        }
+        seen.over |= matches!(event, Event::End);
+        true
+    }
+
+    /// Every order of eight events: no renewal after the end, none while one is under way, no term beyond its last
+    /// good sending or beyond two failures in a row.
+    #[test]
+    fn every_order_of_events_is_safe() {
+        fn explore(term: &Term, seen: &Seen, depth: u32, ends: &mut u64) {
+            if depth == 0 {
+                *ends += 1;
+                return;
+            }
+            for event in EVENTS {
+                let (mut term, mut seen) = (term.clone(), seen.clone());
+                let waited = matches!(event, Event::Pass(_));
+                if !play(&mut term, &mut seen, event) {
+                    continue;
+                }
+                assert_eq!(term.wake_at().is_none(), seen.over, "{event:?}");
+                if !seen.over {
+                    assert!(seen.in_a_row < 2, "held after two failures in a row");
+                    assert_eq!(term.deadline(), at(seen.last_good + 27), "counted from the sending");
+                    assert!(!waited || at(seen.now) < term.deadline(), "held beyond the deadline");
+                    assert!(term.wake_at() <= Some(term.deadline()), "nobody would notice the deadline");
+                }
+                explore(&term, &seen, depth - 1, ends);
+            }
+        }
+        let seen = Seen { now: 100, sent: 100, last_good: 100, in_a_row: 0, over: false };
+        let mut ends = 0;
+        explore(&term(), &seen, 8, &mut ends);
+        assert!(ends > 50_000, "only {ends} orders were tried");
+    }
 }
