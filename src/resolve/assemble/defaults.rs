@@ -52,7 +52,7 @@ fn of_settings(evaluator: &Evaluator<'_>, settings: &Settings) -> Option<Renewal
 type Amount = (std::rc::Rc<str>, Value, Location);
 
 /// The one field that `wanted` picks.
-fn only<'s>(settings: &'s Settings, wanted: impl Fn(&str) -> bool) -> Option<&'s Amount> {
+fn only(settings: &Settings, wanted: impl Fn(&str) -> bool) -> Option<&Amount> {
     let mut picked = settings.amounts.iter().filter(|(field, ..)| wanted(field));
     let first = picked.next()?;
     picked.next().is_none().then_some(first)

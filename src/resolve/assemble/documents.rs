@@ -13,7 +13,7 @@ pub enum Effect {
     /// It ends later, whoever holds it.
     Renews,
     /// This holder takes it.
-    Holds(Value),
+    Holds(Box<Value>),
 }
 
 /// Objects inside objects are followed this deep.
@@ -44,7 +44,7 @@ fn effect(call: &MergeCall, document: &Value) -> Option<Effect> {
     }
     match behind(&call.words.holder) {
         Some(holder) if is_nothing(holder) => Some(Effect::Clears),
-        Some(holder) => Some(Effect::Holds(held(holder).clone())),
+        Some(holder) => Some(Effect::Holds(Box::new(held(holder).clone()))),
         None => behind(&call.words.deadline).filter(|end| !is_nothing(end)).map(|_| Effect::Renews),
     }
 }
