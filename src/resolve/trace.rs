@@ -28,6 +28,19 @@ pub struct Trace {
     pub tasks: Vec<Task>,
     /// Where its own body may leave it early.
     pub exits: Vec<Exit>,
+    /// Where it runs the closures that it is given, in order.
+    pub closure_runs: Vec<ClosureRun>,
+}
+
+/// A call of a parameter.
+#[derive(Debug, Clone)]
+pub struct ClosureRun {
+    pub param: usize,
+    pub args: Vec<Value>,
+    pub guards: Rc<GuardList>,
+    pub context: Context,
+    /// How many operations came before it.
+    pub position: usize,
 }
 
 /// `?`, `return`, `bail!` and their like.
@@ -167,6 +180,24 @@ pub struct Context {
     pub arm: Option<(u32, u32)>,
     /// The innermost loop of the function under evaluation around it.
     pub innermost: Option<u32>,
+}
+
+impl Context {
+    /// As it is where the function around it was called.
+    #[must_use]
+    pub fn within(&self, call: &Context) -> Context {
+        Context {
+            loops: self.loops + call.loops,
+            spawned: self.spawned | call.spawned,
+            spawned_at: self.spawned_at.or(call.spawned_at),
+            in_drop: self.in_drop | call.in_drop,
+            after_sleep: self.after_sleep | call.after_sleep,
+            in_transaction: self.in_transaction | call.in_transaction,
+            stoppable: self.stoppable | call.stoppable,
+            arm: call.arm,
+            innermost: call.innermost,
+        }
+    }
 }
 
 /// What becomes of an operation's reply.

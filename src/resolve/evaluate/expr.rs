@@ -368,6 +368,7 @@ impl<'a> Frame<'_, 'a> {
                 self.heard_refusal(operation, &value);
                 Value { form: Form::Reply(operation, Layer::Success), ..value }
             }
+            Form::Outcome(..) => super::bind::unpack("Ok", &value),
             Form::Condition(_) => {
                 self.mark_tested(&value);
                 self.assume(&value, true);
