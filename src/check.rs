@@ -4,6 +4,7 @@
 //! parallel, build the inventory, run the rules, apply suppressions and the selection. Printing is the
 //! caller's.
 
+mod changed;
 mod demand;
 mod front_ends;
 mod load;
@@ -16,16 +17,18 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 
-pub(crate) use selection::nearest_name;
-pub use selection::{FailOn, Selection, UnknownRule};
+pub use selection::{FailOn, Selection};
 
+use crate::changes::Changes;
+use crate::configuration::{Configuration, Policy};
 use crate::facts::FileId;
 use crate::facts::file::ParsedFile;
-use crate::facts::suppression::FileSuppressions;
+use crate::facts::suppression::{FileSuppressions, JudgedSuppression};
 use crate::finding::{Finding, Severity, Summary};
+use crate::locks::Inventory;
 use crate::resolve::Models;
 use crate::rules;
-use crate::sources::{Packages, PathError, Request, Sources, discover};
+use crate::sources::{Discovery, Packages, PathError, Request, Sources, Unsaved, discover};
 use crate::suppression;
 
 /// Deep but valid code must be parsed on any machine, and an overflow would end the process. The memory
@@ -47,6 +50,12 @@ pub struct Options {
     pub selection: Selection,
     /// Which calls are operations on a store.
     pub models: Arc<Models>,
+    /// One of the paths, with the text that an editor holds.
+    pub unsaved: Option<Unsaved>,
+    /// Only what these changes concern is reported.
+    pub changes: Option<Changes>,
+    /// What the project says of itself.
+    pub configuration: Arc<Configuration>,
 }
 
 /// What a run found, in the order in which it is reported.
@@ -79,6 +88,7 @@ pub struct Workspace<'a> {
     /// The paths that were asked for.
     pub asked: &'a [PathBuf],
     pub models: &'a Models,
+    pub configuration: &'a Configuration,
 }
 
 /// Runs the checker.
@@ -101,20 +111,12 @@ fn run(options: &Options) -> Result<(Report, Sources), CheckError> {
         .stack_size(STACK_SIZE)
         .build()
         .map_err(|error| CheckError::Threads(error.to_string()))?;
-    let found = discover(&Request {
-        paths: options.paths.clone(),
-        working_directory: options.working_directory.clone(),
-        no_ignore: options.no_ignore,
-        threads: options.jobs,
-    })?;
-    let skipped: Vec<String> = found
-        .skipped
-        .iter()
-        .map(|path| format!("{} is skipped: not a Rust, SQL or Lua file", path.display()))
-        .collect();
+    let found = find(options)?;
+    let skipped = skipped_notes(&found);
     let (mut sources, mut problems) = Sources::new(found, &options.working_directory);
+    sources.set_unsaved(options.unsaved.clone());
     let load::Loaded { packages, parsed, problems: unreadable } =
-        pool.install(|| load::load(&mut sources, options.tests, &options.models));
+        pool.install(|| load::load(&mut sources, options));
     problems.extend(unreadable);
 
     let asked: Vec<PathBuf> = options.paths.iter().map(|path| options.working_directory.join(path)).collect();
@@ -124,38 +126,94 @@ fn run(options: &Options) -> Result<(Report, Sources), CheckError> {
         parsed: &parsed,
         asked: &asked,
         models: &options.models,
+        configuration: &options.configuration,
     });
     inventory.problems.extend(problems);
-    let findings = rules::run(&inventory);
-
-    let mut report = judge(findings, &parsed, &sources, options);
+    let mut report = judge(&mut inventory, &parsed, &sources, options);
     report.notes.extend(skipped);
     Ok((report, sources))
 }
 
-/// From what the rules found to what is reported.
-fn judge(findings: Vec<Finding>, parsed: &[ParsedFile], sources: &Sources, options: &Options) -> Report {
+fn find(options: &Options) -> Result<Discovery, PathError> {
+    discover(&Request {
+        paths: options.paths.clone(),
+        working_directory: options.working_directory.clone(),
+        no_ignore: options.no_ignore,
+        unsaved: options.unsaved.as_ref().map(|unsaved| unsaved.path.clone()),
+        excluded: options.configuration.excluded(),
+        threads: options.jobs,
+    })
+}
+
+/// The files that a run would report on, as they are shown.
+pub fn files(options: &Options) -> Result<Vec<String>, CheckError> {
+    let (sources, _) = Sources::new(find(options)?, &options.working_directory);
+    let reported = sources
+        .files()
+        .filter(|(_, file)| file.reported && file.kind.is_source() && (options.tests || !file.is_test));
+    Ok(reported.map(|(_, file)| file.path().to_owned()).collect())
+}
+
+fn skipped_notes(found: &Discovery) -> Vec<String> {
+    let other = found
+        .skipped
+        .iter()
+        .map(|path| format!("{} is skipped: not a Rust, SQL or Lua file", path.display()));
+    let excluded = found
+        .excluded
+        .iter()
+        .map(|path| format!("{} is skipped: the configuration excludes it", path.display()));
+    other.chain(excluded).collect()
+}
+
+/// From the inventory to what is reported.
+fn judge(inventory: &mut Inventory, parsed: &[ParsedFile], sources: &Sources, options: &Options) -> Report {
+    let is_judged = |file: FileId| {
+        let file = sources.file(file);
+        file.reported && (options.tests || !file.is_test)
+    };
     let by_file: BTreeMap<FileId, FileSuppressions> = parsed
         .iter()
         .filter(|file| file.suppressions != FileSuppressions::default())
         .map(|file| (file.file, file.suppressions.clone()))
         .collect();
-    let wanted = |finding: &Finding| {
-        let file = sources.file(finding.primary.file);
-        file.reported && (options.tests || !file.is_test)
-    };
-    let asked_for = findings.into_iter().filter(wanted).collect();
+    let readable = parsed.iter().filter(|file| file.is_readable() && is_judged(file.file));
+    let judged = suppression::judged(readable.map(|file| (file.file, &file.suppressions)));
+    inventory.suppressions = judged.iter().map(|(_, suppression)| suppression.clone()).collect();
+    let findings = rules::run(inventory);
+
+    let asked_for = findings.into_iter().filter(|finding| is_judged(finding.primary.file)).collect();
     let applied = suppression::apply(asked_for, &by_file);
+    inventory.suppressions = judged
+        .into_iter()
+        .map(|(at, judged)| JudgedSuppression { is_used: applied.used.contains(&at), ..judged })
+        .collect();
     let mut findings = applied.kept;
-    findings.retain(|finding| options.selection.shows(finding));
+    findings.extend(rules::run_one("unused-suppression", inventory));
+
+    let mut policies: BTreeMap<FileId, Policy> = BTreeMap::new();
+    let mut is_shown = |finding: &mut Finding| {
+        let file = finding.primary.file;
+        let policy =
+            policies.entry(file).or_insert_with(|| options.configuration.policy(sources.absolute(file)));
+        selection::apply_level(finding, policy) && options.selection.shows(finding, policy)
+    };
+    findings.retain_mut(&mut is_shown);
+    let mut suppressed = applied.suppressed;
+    suppressed.retain_mut(&mut is_shown);
+    let mut notes = suppression_notes(&by_file, sources);
+    if let Some(changes) = &options.changes {
+        let before = findings.len();
+        let touched = changed::Touched::new(changes, inventory, sources);
+        findings.retain(|finding| touched.concerns(finding));
+        let hidden = before - findings.len();
+        if hidden > 0 {
+            notes.push(format!("{hidden} older findings are not shown"));
+        }
+    }
     findings.sort_by(|a, b| order(a).cmp(&order(b)));
     findings.dedup();
-    let suppressed = applied.suppressed.iter().filter(|finding| options.selection.shows(finding)).count();
-    Report {
-        summary: summarise(&findings, suppressed, parsed, sources),
-        findings,
-        notes: suppression_notes(&by_file, sources),
-    }
+    Report { summary: summarise(&findings, suppressed.len(), parsed, sources), findings, notes }
 }
 
 /// By place first: files are numbered in the order of their paths.
@@ -193,14 +251,6 @@ fn suppression_notes(by_file: &BTreeMap<FileId, FileSuppressions>, sources: &Sou
         };
         for (span, reason) in &found.malformed {
             notes.push(format!("{}: this suppression cannot be read: {reason}", place(span.start)));
-        }
-        for suppression in &found.suppressions {
-            if let Err(unknown) = selection::known_name(&suppression.rule) {
-                notes.push(format!(
-                    "{}: this suppression has no effect: {unknown}",
-                    place(suppression.span.start)
-                ));
-            }
         }
     }
     notes

@@ -3,6 +3,7 @@
 //! Data flows one way: `sources` → front ends (`rust`, `sql`, `lua`) → `facts` → `resolve` → `locks` →
 //! `rules` → `report`. `ARCHITECTURE.md` names the invariants that keep it so.
 
+pub mod changes;
 pub mod check;
 pub mod cli;
 pub mod configuration;
@@ -15,5 +16,6 @@ pub mod resolve;
 pub mod rules;
 pub mod rust;
 pub mod sources;
+pub mod spelling;
 pub mod sql;
 pub mod suppression;

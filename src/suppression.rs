@@ -11,8 +11,8 @@ mod sql_tokens;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::facts::suppression::{FileSuppressions, Suppression, SuppressionScope};
-use crate::facts::{FileId, Span};
+use crate::facts::suppression::{FileSuppressions, JudgedSuppression, Suppression, SuppressionScope};
+use crate::facts::{FileId, Location, Span};
 use crate::finding::Finding;
 use crate::rules::RuleInfo;
 use crate::sources::FileKind;
@@ -79,6 +79,25 @@ fn to_span(start: usize, end: usize) -> Span {
     Span::new(u32::try_from(start).unwrap_or(u32::MAX), u32::try_from(end).unwrap_or(u32::MAX))
 }
 
+/// All suppressions of these files, each with the file and its position there.
+pub fn judged<'a>(
+    files: impl Iterator<Item = (FileId, &'a FileSuppressions)>,
+) -> Vec<((FileId, usize), JudgedSuppression)> {
+    let mut judged = Vec::new();
+    for (file, found) in files {
+        for (at, suppression) in found.suppressions.iter().enumerate() {
+            let entry = JudgedSuppression {
+                comment: Location { file, span: suppression.span },
+                rule: suppression.rule.clone(),
+                has_reason: suppression.reason.as_ref().is_some_and(|reason| !reason.trim().is_empty()),
+                is_used: true,
+            };
+            judged.push(((file, at), entry));
+        }
+    }
+    judged
+}
+
 /// Findings after the suppressions were applied.
 #[derive(Debug, Default)]
 pub struct Applied {
@@ -87,6 +106,9 @@ pub struct Applied {
     /// Which suppressions covered something: the file, and the position in its list.
     pub used: BTreeSet<(FileId, usize)>,
 }
+
+/// The group of the rules about suppressions themselves: what a comment says of comments is not asked.
+const OWN_GROUP: &str = "suppression";
 
 /// Parts the findings that a comment covers from the others.
 pub fn apply(findings: Vec<Finding>, by_file: &BTreeMap<FileId, FileSuppressions>) -> Applied {
@@ -113,7 +135,9 @@ fn covers(suppression: &Suppression, finding: &Finding) -> bool {
             span.start <= start && start < span.end
         }
     };
-    in_scope && (suppression.rule == finding.rule || is_in_group(finding.rule, &suppression.rule))
+    in_scope
+        && !is_in_group(finding.rule, OWN_GROUP)
+        && (suppression.rule == finding.rule || is_in_group(finding.rule, &suppression.rule))
 }
 
 fn is_in_group(rule: &str, group: &str) -> bool {

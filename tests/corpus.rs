@@ -17,7 +17,7 @@ mod tool;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use expected::{Expected, Grade};
+use expected::{Expected, Grade, Reported};
 use fetch::{Kind, Pinned};
 use record::{Place, Recorded, Verdict};
 use tool::Finding;
@@ -111,8 +111,11 @@ fn a_run_is_compared_with_what_was_read() {
     assert_eq!(entries.iter().filter(|entry| entry.grade == Grade::Sure).count(), 2);
     let at =
         |line, rule: &str| Place { package: "a".into(), path: "src/lib.rs".into(), line, rule: rule.into() };
-    let lines =
-        expected::agreement(&entries, &[at(11, "get-then-del"), at(25, "lock-without-ttl"), at(90, "r")]);
+    let alone = |line, rule: &str| Reported { place: at(line, rule), beside: Vec::new() };
+    let elsewhere = Reported { place: at(70, "split-acquire"), beside: vec![at(50, "split-acquire")] };
+    assert_eq!(expected::agreement(&entries, &[elsewhere]).len(), 2, "one of the two is reported");
+    let reported = [alone(11, "get-then-del"), alone(25, "lock-without-ttl"), alone(90, "r")];
+    let lines = expected::agreement(&entries, &reported);
     assert_eq!(
         lines,
         [
@@ -143,6 +146,7 @@ fn findings_on_published_crates_are_the_recorded_ones() {
     }
     print_verdicts(&recorded);
     let places: Vec<Place> = recorded.iter().map(Recorded::place).collect();
+    let reported: Vec<Place> = reported.into_iter().map(|finding| finding.place).collect();
     let difference = record::compare(&places, &reported);
     troubles.extend(difference.new.iter().map(|place| format!("not recorded: {place}")));
     troubles.extend(difference.gone.iter().map(|place| format!("no longer reported: {place}")));
@@ -160,13 +164,14 @@ fn findings(package: &Pinned, read: &[Expected]) -> Result<Vec<Finding>, Box<dyn
 
 /// Takes the findings of one crate over, and prints those that nobody has judged yet in full, since a place
 /// alone does not let a reader judge.
-fn report(package: &Pinned, found: &[Finding], recorded: &[Recorded], reported: &mut Vec<Place>) {
+fn report(package: &Pinned, found: &[Finding], recorded: &[Recorded], reported: &mut Vec<Reported>) {
     for finding in found {
         let place = record::place(&package.name, finding);
         if !recorded.iter().any(|entry| entry.place() == place) {
             println!("{place} ({}): {}", finding.confidence, finding.message);
         }
-        reported.push(place);
+        let beside = record::places_beside(&package.name, finding);
+        reported.push(Reported { place, beside });
     }
 }
 

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use leaselint::rules;
 
-const GROUPS: &[&str] = &["release", "acquire", "renew", "fence", "clock", "shutdown", "schema", "input"];
+const GROUPS: &[&str] =
+    &["release", "acquire", "renew", "fence", "clock", "shutdown", "schema", "input", "suppression"];
 const SECTIONS: &[&str] = &["What it does", "Why", "Bad", "Good", "What it does not flag", "References"];
 
 fn names_in(folder: &str, suffix: &str) -> BTreeSet<String> {

@@ -156,7 +156,7 @@ fn loose_predicates() {
         "UPDATE account_balances SET balance = $1, last_fencing_token = $2 WHERE id = $3 AND last_fencing_token < last_fencing_token + 1",
         "UPDATE account_balances SET balance = $1, last_fencing_token = $2 FROM leases l WHERE account_balances.id = $3 AND l.last_fencing_token < $2",
         "INSERT INTO account_balances (id, balance, last_fencing_token) VALUES ($1, $2, $3) ON CONFLICT (id) DO UPDATE SET balance = EXCLUDED.balance, last_fencing_token = GREATEST(account_balances.last_fencing_token, EXCLUDED.last_fencing_token)",
-        "MERGE INTO account_balances t USING incoming s ON t.id = s.id AND t.last_fencing_token < s.token WHEN MATCHED THEN UPDATE SET balance = s.balance",
+        "MERGE INTO account_balances t USING incoming s ON t.id = s.id AND t.last_fencing_token < s.token WHEN MATCHED THEN UPDATE SET balance = s.balance WHEN NOT MATCHED THEN INSERT (id, balance) VALUES (s.id, s.balance)",
     ] {
         case(BALANCES, Postgres).run(sql).says(&["1 loose-token-predicate Error"]);
     }

@@ -155,6 +155,7 @@ fn sources(folder: &str) -> Vec<(String, String)> {
 /// Our code, without the files under `tests/` that are material for tests.
 fn own_sources() -> Vec<(String, String)> {
     let mut all = sources("src");
+    all.extend(sources("runtime"));
     all.extend(sources("tests").into_iter().filter(|(path, _)| {
         let inside = path.strip_prefix("tests/").unwrap_or(path);
         let of_a_test =
@@ -254,7 +255,7 @@ fn no_file_is_too_long() {
 
 #[test]
 fn file_names_say_what_is_in_them() {
-    for (path, _) in sources("src") {
+    for (path, _) in sources("src").into_iter().chain(sources("runtime/src")) {
         let stem = Path::new(&path).file_stem().unwrap_or_default().to_string_lossy().into_owned();
         assert!(!EMPTY_NAMES.contains(&stem.as_str()), "{path} needs a name of its field");
     }
@@ -263,9 +264,10 @@ fn file_names_say_what_is_in_them() {
 #[test]
 fn every_dependency_has_its_reason() {
     let read = |path: &str| fs::read_to_string(root().join(path)).expect("it is part of the repository");
-    let manifest: toml::Table = toml::from_str(&read("Cargo.toml")).expect("the manifest is TOML");
+    let manifest = |path| toml::from_str::<toml::Table>(&read(path)).expect("the manifest is TOML");
     let reasons = read("docs/dependencies.md");
-    let named: BTreeSet<String> = dependencies(&manifest);
+    let mut named: BTreeSet<String> = dependencies(&manifest("Cargo.toml"));
+    named.extend(dependencies(&manifest("runtime/Cargo.toml")));
     let rows = reasons.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('|'));
     let explained: BTreeSet<String> = rows
         .flat_map(|(names, _)| names.split(','))

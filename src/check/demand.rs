@@ -10,6 +10,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use crate::facts::file::{FileFacts, ParsedFile};
 use crate::facts::rust::{Constant, ExprKind, Function, RustFile, Type, TypeKind};
 use crate::facts::walk::each_expr;
+use crate::locks::naming::words;
 use crate::resolve::{Models, acts_on_store, runs_sql, takes_session};
 use crate::sources::Interest;
 
@@ -126,6 +127,9 @@ const EVERYBODY: &[&str] = &[
 
 /// Words in names of helpers that look at what a statement has done.
 const ROW_HELPERS: &[&str] = &["rows", "affected"];
+
+/// Words in names of helpers that read a clock: `now_ms`, `epoch_millis`, `current_timestamp`.
+const CLOCK_HELPERS: &[&str] = &["now", "clock", "timestamp", "epoch", "millis", "unix"];
 
 /// What the files of each package ask for and offer.
 #[derive(Default)]
@@ -285,12 +289,13 @@ impl Names {
         self.used.extend(facts.functions.iter().filter_map(|function| function.owner.clone()));
     }
 
-    /// A file with statements needs their texts, and what looks at their counts.
+    /// A file with statements needs their texts, what looks at their counts, and whose time they are given.
     fn ask_for_statement(&mut self, facts: &RustFile) {
         for function in &facts.functions {
             for name in mentioned(function) {
                 let is_constant = name.chars().all(|c| c.is_uppercase() || c == '_' || c.is_numeric());
-                if is_constant || ROW_HELPERS.iter().any(|word| name.contains(word)) {
+                let reads_clock = || words(name).iter().any(|word| CLOCK_HELPERS.contains(&word.as_str()));
+                if is_constant || ROW_HELPERS.iter().any(|word| name.contains(word)) || reads_clock() {
                     self.used.insert(name.to_owned());
                 }
             }
@@ -313,7 +318,7 @@ impl Names {
     fn follow_sessions(&mut self, models: &Models, facts: &RustFile) {
         for function in facts.functions.iter().filter(|function| !function.is_test) {
             let hands_on = || mentioned(function).iter().any(|name| self.in_session.contains(*name));
-            if takes_session(function) && (runs_sql(models, function) || hands_on()) {
+            if takes_session(function) && (runs_sql(models, facts, function) || hands_on()) {
                 self.in_session.insert(function.name.clone());
             }
         }

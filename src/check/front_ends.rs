@@ -13,10 +13,16 @@ use crate::sources::{DEPTH_LIMIT, FileKind, too_deep_at};
 use crate::{lua, rust, sql};
 
 /// Parses one text into facts; what cannot be read of it is said beside them.
-pub(super) fn parse(file: FileId, kind: FileKind, text: &str) -> (FileFacts, Vec<InputProblem>) {
+/// SQL whose project names no dialect is read in the one that its words show.
+pub(super) fn parse(
+    file: FileId,
+    kind: FileKind,
+    dialect: Option<Dialect>,
+    text: &str,
+) -> (FileFacts, Vec<InputProblem>) {
     let parsed = catch_unwind(AssertUnwindSafe(|| match kind {
         FileKind::Rust => parse_rust(file, text),
-        FileKind::Sql => parse_sql(file, text),
+        FileKind::Sql => parse_sql(file, dialect, text),
         FileKind::Lua => parse_lua(file, text),
         FileKind::Manifest | FileKind::Folder => (FileFacts::Unreadable, Vec::new()),
     }));
@@ -43,8 +49,8 @@ fn parse_rust(file: FileId, text: &str) -> (FileFacts, Vec<InputProblem>) {
     }
 }
 
-fn parse_sql(file: FileId, text: &str) -> (FileFacts, Vec<InputProblem>) {
-    let dialect = sql::guess_dialect(text).unwrap_or(Dialect::Postgres);
+fn parse_sql(file: FileId, dialect: Option<Dialect>, text: &str) -> (FileFacts, Vec<InputProblem>) {
+    let dialect = dialect.or_else(|| sql::guess_dialect(text)).unwrap_or(Dialect::Postgres);
     let facts = sql::parse(text, dialect);
     let help = "mend the text from there; the statements that can be read are checked";
     let problems =

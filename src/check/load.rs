@@ -7,17 +7,24 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::demand::{Demand, Search};
-use super::front_ends;
+use super::{Options, front_ends};
+use crate::configuration::Configuration;
 use crate::facts::file::{FileFacts, ParsedFile};
 use crate::facts::{FileId, InputProblem, Span};
-use crate::resolve::Models;
 use crate::sources::{
-    FileKind, Interest, Packages, ReadError, Sources, Words, read_packages, read_text, without_test_modules,
+    FileKind, Interest, Packages, ReadError, Sources, Words, read_packages, without_test_modules,
 };
 use crate::suppression;
 
 /// What reading a file gives.
 type Text = Result<String, ReadError>;
+
+/// How files are read.
+#[derive(Clone, Copy)]
+struct Settings<'a> {
+    tests: bool,
+    configuration: &'a Configuration,
+}
 
 /// How many times the files parsed so far may ask for others.
 const ROUNDS: usize = 3;
@@ -32,13 +39,15 @@ pub(super) struct Loaded {
 
 /// Reads and parses the files of a run; texts that are worth keeping are kept in `sources`. Rust code of
 /// tests, benches and examples is left alone unless `tests` asks for it.
-pub(super) fn load(sources: &mut Sources, tests: bool, models: &Models) -> Loaded {
+pub(super) fn load(sources: &mut Sources, options: &Options) -> Loaded {
+    let Options { models, configuration, .. } = options;
+    let settings = Settings { tests: options.tests, configuration };
     let mut problems = Vec::new();
     let words = Words::with(models.own_words());
-    let reading = read_all(sources, tests, &words, &mut problems);
+    let reading = read_all(sources, options.tests, &words, &mut problems);
     let (packages, broken) = read_packages(sources);
     problems.extend(broken);
-    let mut parsed = parse_all(sources, &reading.wanted, tests, &mut problems);
+    let mut parsed = parse_all(sources, &reading.wanted, settings, &mut problems);
     let mut demand = Demand::default();
     let dependencies = super::workspace::dependencies(&packages);
     let mut rest = reading.passed_over;
@@ -56,7 +65,7 @@ pub(super) fn load(sources: &mut Sources, tests: bool, models: &Models) -> Loade
         if wanted.is_empty() {
             break;
         }
-        let more = parse_all(sources, &wanted, tests, &mut problems);
+        let more = parse_all(sources, &wanted, settings, &mut problems);
         fresh = more.len();
         parsed.extend(more);
     }
@@ -84,7 +93,7 @@ fn read_all(sources: &mut Sources, tests: bool, words: &Words, problems: &mut Ve
         .collect();
     let read: Vec<(FileId, FileKind, Option<Interest>, Option<Text>)> = files
         .into_par_iter()
-        .map(|(id, kind)| match read_text(sources.absolute(id)) {
+        .map(|(id, kind)| match sources.read(id) {
             Ok(text) if kind == FileKind::Rust => match interest_in(&text, tests, words) {
                 None => (id, kind, None, None),
                 found => (id, kind, found, Some(Ok(text))),
@@ -126,7 +135,7 @@ fn read_demanded(
         .into_par_iter()
         .map(|id| {
             let names = searches.get(&packages.of(id)).and_then(|search| {
-                let text = read_text(sources.absolute(id)).ok()?;
+                let text = sources.read(id).ok()?;
                 Some((search.opens(sources.path(id), &text), search.names_in(&text)))
             });
             let (opened, names) = names.unwrap_or_default();
@@ -145,7 +154,7 @@ fn read_demanded(
         let tells = |name: &usize| searches[&package].tells(*name, files_of_name[&(package, *name)]);
         if opened || names.iter().any(tells) {
             wanted.push(id);
-            keep(sources, id, read_text(sources.absolute(id)), problems);
+            keep(sources, id, sources.read(id), problems);
         } else {
             rest.push(id);
         }
@@ -156,7 +165,7 @@ fn read_demanded(
 fn parse_all(
     sources: &Sources,
     wanted: &[FileId],
-    tests: bool,
+    settings: Settings<'_>,
     problems: &mut Vec<InputProblem>,
 ) -> Vec<ParsedFile> {
     let illegible: Vec<FileId> = problems.iter().map(|problem| problem.file).collect();
@@ -165,14 +174,17 @@ fn parse_all(
     let parsed: Vec<(ParsedFile, Vec<InputProblem>)> = texts
         .into_par_iter()
         .map(|(file, kind, text)| {
+            let skips_tests = kind == FileKind::Rust && !settings.tests;
+            let code = if skips_tests { without_test_modules(&text) } else { Cow::Borrowed(&*text) };
+            // Nothing is reported of what is left out, so that nothing can be suppressed there.
+            let suppressions = suppression::scan(kind, &code);
             let (facts, problems) = if illegible.contains(&file) {
                 (FileFacts::Unreadable, Vec::new())
             } else {
-                let skips_tests = kind == FileKind::Rust && !tests;
-                let code = if skips_tests { without_test_modules(&text) } else { Cow::Borrowed(&*text) };
-                front_ends::parse(file, kind, &code)
+                let dialect = settings.configuration.dialect(sources.absolute(file));
+                front_ends::parse(file, kind, dialect, &code)
             };
-            (ParsedFile { file, facts, suppressions: suppression::scan(kind, &text) }, problems)
+            (ParsedFile { file, facts, suppressions }, problems)
         })
         .collect();
     let (parsed, found): (Vec<_>, Vec<_>) = parsed.into_iter().unzip();

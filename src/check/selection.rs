@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use crate::configuration::Policy;
 use crate::finding::{Confidence, Finding, Severity};
-use crate::rules;
+use crate::rules::{self, UnknownRule};
 
 /// The level from which on findings fail the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -27,14 +28,6 @@ impl FailOn {
     }
 }
 
-/// A name that is neither a rule nor a group.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no rule or group `{name}`{}", .nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default())]
-pub struct UnknownRule {
-    pub name: String,
-    pub nearest: Option<&'static str>,
-}
-
 /// What is shown. The default is what a project should act on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selection {
@@ -45,8 +38,9 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// `select` and `ignore` name rules and groups; without a `select`, all are selected. A rule's own
-    /// name counts for more than its group's, and `ignore` for more than `select`.
+    /// `select` and `ignore` name rules and groups, and take the place of what a project's configuration
+    /// selects and ignores; without a `select`, all are selected. A rule's own name counts for more than its
+    /// group's, and `ignore` for more than `select`.
     pub fn new(
         select: &[String],
         ignore: &[String],
@@ -54,30 +48,24 @@ impl Selection {
         fail_on: FailOn,
     ) -> Result<Self, UnknownRule> {
         for name in select.iter().chain(ignore) {
-            known_name(name)?;
+            rules::known_name(name)?;
         }
         let set = |names: &[String]| names.iter().cloned().collect();
         Ok(Self { select: set(select), ignore: set(ignore), pedantic, fail_on })
     }
 
-    /// Whether the run reports this finding.
-    pub fn shows(&self, finding: &Finding) -> bool {
+    /// Whether the run reports this finding, in a file for which the project wants this.
+    pub fn shows(&self, finding: &Finding, policy: &Policy) -> bool {
         let group = rules::find(finding.rule).map_or("", |rule| rule.group.as_str());
-        self.selects(finding.rule, group)
-            && (finding.severity >= self.lowest_severity() || self.select.contains(finding.rule))
+        let own = |own: &'_ BTreeSet<String>, projects| if own.is_empty() { projects } else { own.clone() };
+        let select = own(&self.select, policy.select.clone());
+        let ignore = own(&self.ignore, policy.ignore.clone());
+        // A level that was given on purpose is wanted.
+        let named = select.contains(finding.rule);
+        selects(&select, &ignore, finding.rule, group)
+            && !policy.ignores_here(finding.rule, group)
+            && (finding.severity >= self.lowest_severity() || named)
             && (finding.confidence >= Confidence::Medium || self.pedantic)
-    }
-
-    fn selects(&self, rule: &str, group: &str) -> bool {
-        if self.ignore.contains(rule) {
-            false
-        } else if self.select.contains(rule) {
-            true
-        } else if self.ignore.contains(group) {
-            false
-        } else {
-            self.select.is_empty() || self.select.contains(group)
-        }
     }
 
     /// Who fails on infos wants to see them.
@@ -91,25 +79,24 @@ impl Selection {
     }
 }
 
-/// Accepts the names of rules and groups.
-pub(crate) fn known_name(name: &str) -> Result<(), UnknownRule> {
-    let is_known = rules::all().iter().any(|rule| rule.name == name || rule.group == name);
-    if is_known {
-        return Ok(());
+fn selects(select: &BTreeSet<String>, ignore: &BTreeSet<String>, rule: &str, group: &str) -> bool {
+    if ignore.contains(rule) {
+        false
+    } else if select.contains(rule) {
+        true
+    } else if ignore.contains(group) {
+        false
+    } else {
+        select.is_empty() || select.contains(group)
     }
-    let names = rules::all().iter().flat_map(|rule| [rule.name, rule.group.as_str()]);
-    Err(UnknownRule { name: name.to_owned(), nearest: nearest_name(name, names) })
 }
 
-/// The name that a mistyped or shortened one most likely means.
-pub(crate) fn nearest_name<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let typed = typed.to_ascii_lowercase().replace('_', "-");
-    let is_part = |name: &str| typed.len() >= 4 && name.contains(&typed);
-    names
-        .map(|name| (strsim::damerau_levenshtein(&typed, name), name))
-        .filter(|(distance, name)| distance * 3 <= name.len().max(3) || is_part(name))
-        .min()
-        .map(|(_, name)| name)
+/// Gives a finding the level that the project wants; `false` when it wants none of it.
+pub(super) fn apply_level(finding: &mut Finding, policy: &Policy) -> bool {
+    let group = rules::find(finding.rule).map_or("", |rule| rule.group.as_str());
+    let Some(level) = policy.level(finding.rule, group) else { return true };
+    finding.severity = level.severity().unwrap_or(finding.severity);
+    level.severity().is_some()
 }
 
 #[cfg(test)]
@@ -139,12 +126,12 @@ mod tests {
     #[test]
     fn the_more_specific_name_wins() {
         let warning = finding(Severity::Warning, Confidence::High);
-        assert!(selection(&[], &[]).shows(&warning));
-        assert!(selection(&["input"], &[]).shows(&warning));
-        assert!(!selection(&["input"], &["unreadable-input"]).shows(&warning));
-        assert!(selection(&["unreadable-input"], &["input"]).shows(&warning));
-        assert!(!selection(&[], &["input"]).shows(&warning));
-        assert!(!selection(&["unreadable-input"], &["unreadable-input"]).shows(&warning));
+        assert!(selection(&[], &[]).shows(&warning, &Policy::default()));
+        assert!(selection(&["input"], &[]).shows(&warning, &Policy::default()));
+        assert!(!selection(&["input"], &["unreadable-input"]).shows(&warning, &Policy::default()));
+        assert!(selection(&["unreadable-input"], &["input"]).shows(&warning, &Policy::default()));
+        assert!(!selection(&[], &["input"]).shows(&warning, &Policy::default()));
+        assert!(!selection(&["unreadable-input"], &["unreadable-input"]).shows(&warning, &Policy::default()));
     }
 
     #[test]
@@ -152,10 +139,16 @@ mod tests {
         let pedantic = Selection { pedantic: true, ..Selection::default() };
         let info = finding(Severity::Info, Confidence::High);
         let guess = finding(Severity::Error, Confidence::Low);
-        assert!(!Selection::default().shows(&info) && !Selection::default().shows(&guess));
-        assert!(pedantic.shows(&info) && pedantic.shows(&guess));
-        assert!(selection(&["unreadable-input"], &[]).shows(&info), "a rule that is named is wanted");
-        assert!(Selection { fail_on: FailOn::Info, ..Selection::default() }.shows(&info));
+        assert!(
+            !Selection::default().shows(&info, &Policy::default())
+                && !Selection::default().shows(&guess, &Policy::default())
+        );
+        assert!(pedantic.shows(&info, &Policy::default()) && pedantic.shows(&guess, &Policy::default()));
+        assert!(
+            selection(&["unreadable-input"], &[]).shows(&info, &Policy::default()),
+            "a rule that is named is wanted"
+        );
+        assert!(Selection { fail_on: FailOn::Info, ..Selection::default() }.shows(&info, &Policy::default()));
     }
 
     #[test]
@@ -174,10 +167,6 @@ mod tests {
             Selection::new(&["unredable_input".to_owned()], &[], false, FailOn::default()).unwrap_err();
         assert_eq!(error.nearest, Some("unreadable-input"));
         assert!(error.to_string().contains("did you mean `unreadable-input`?"));
-        assert_eq!(
-            nearest_name("unreadable", ["unreadable-input", "fence"].into_iter()),
-            Some("unreadable-input")
-        );
         let error = Selection::new(&[], &["zzz".to_owned()], false, FailOn::default()).unwrap_err();
         assert_eq!(error.to_string(), "there is no rule or group `zzz`");
     }

@@ -13,8 +13,16 @@ use super::Workspace;
 
 /// Puts the facts of all files together.
 pub(super) fn inventory(workspace: &Workspace<'_>) -> Inventory {
-    let Workspace { sources, packages, parsed, asked, models } = *workspace;
-    let listed: Vec<Package> = packages.manifests.iter().map(package).collect();
+    let Workspace { sources, packages, parsed, asked, models, configuration } = *workspace;
+    let told = |manifest: &Manifest| configuration.dialect(sources.absolute(manifest.file));
+    let listed: Vec<Package> = packages
+        .manifests
+        .iter()
+        .map(|manifest| {
+            let package = package(manifest);
+            Package { dialect: told(manifest).or(package.dialect), ..package }
+        })
+        .collect();
     let texts: Vec<(FileId, std::sync::Arc<str>)> = parsed
         .iter()
         .filter(|file| !matches!(file.facts, FileFacts::Rust(_)))
@@ -40,14 +48,21 @@ pub(super) fn inventory(workspace: &Workspace<'_>) -> Inventory {
         .filter_map(|file| match &file.facts {
             FileFacts::Sql(facts, dialect) => {
                 let package = packages.of(file.file);
-                let dialect = migration::dialect_of_path(sources.path(file.file))
+                let absolute = sources.absolute(file.file);
+                let dialect = configuration
+                    .dialect(absolute)
+                    .or_else(|| migration::dialect_of_path(sources.path(file.file)))
                     .or_else(|| dialect_of(package, &listed))
                     .unwrap_or(*dialect);
-                let named = asked.iter().any(|path| path == sources.absolute(file.file));
+                let named = asked.iter().any(|path| path == absolute);
                 let text = sources.text(file.file);
-                let role = migration::classify(sources.path(file.file), text.as_deref().unwrap_or(""));
+                let (path, text) = (sources.path(file.file), text.as_deref().unwrap_or(""));
+                let role = match configuration.history(absolute) {
+                    Some(root) => migration::classify_in_history(path, text, &root.to_string_lossy()),
+                    None => migration::classify(path, text),
+                };
                 let is_test = sources.file(file.file).is_test;
-                let preferred = dialect_of(package, &listed);
+                let preferred = configuration.dialect(absolute).or_else(|| dialect_of(package, &listed));
                 Some(SqlUnit { file: file.file, facts, dialect, preferred, role, package, is_test, named })
             }
             _ => None,
@@ -60,7 +75,7 @@ pub(super) fn inventory(workspace: &Workspace<'_>) -> Inventory {
             _ => None,
         })
         .collect();
-    resolve(&rust, &sql, &libraries, &included, &listed, models)
+    resolve(&rust, &sql, &libraries, &included, &listed, models, &configuration.conventions)
 }
 
 /// Pairs of packages of the run, the dependent first.

@@ -22,6 +22,8 @@ pub(super) struct Arguments {
 pub(super) enum Command {
     /// Find problems (the default command)
     Check(CheckArguments),
+    /// Write down today's findings, so that later checks report new ones only
+    Baseline(BaselineArguments),
     /// Print a rule's page: why, bad, good, fix, what it does not flag
     Explain {
         /// The rule's name
@@ -29,17 +31,30 @@ pub(super) enum Command {
     },
     /// List the rules with their groups and levels
     Rules,
+    /// Print a script that completes commands in a shell
+    Completions {
+        /// The shell
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
+    /// Print the man page
+    Man,
+    /// Print a JSON Schema
+    Schema {
+        /// Of what
+        #[arg(value_enum)]
+        of: Schema,
+    },
 }
 
 #[derive(Debug, Args)]
 pub(super) struct CheckArguments {
-    /// Files and folders; the working directory when none is given
-    #[arg(value_name = "PATH")]
-    pub(super) paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(super) scope: Scope,
     /// The form of the report on stdout
     #[arg(long, value_enum, default_value_t)]
     pub(super) format: Format,
-    /// Write a report to a file as well (may be given several times)
+    /// Write a report to a file as well, such as sarif=report.sarif (may be given several times)
     #[arg(long, value_name = "FORMAT=PATH", value_parser = parse_output)]
     pub(super) output: Vec<Output>,
     /// When to use colours
@@ -51,6 +66,41 @@ pub(super) struct CheckArguments {
     /// Exit with 0 even when there are findings
     #[arg(long)]
     pub(super) exit_zero: bool,
+    /// Leave out the findings that this file knows (see `leaselint baseline`)
+    #[arg(long, value_name = "FILE", conflicts_with = "no_baseline")]
+    pub(super) baseline: Option<PathBuf>,
+    /// Report the findings that the configured baseline knows as well
+    #[arg(long)]
+    pub(super) no_baseline: bool,
+    /// Report only what concerns lines, and locks, changed since this revision (asks git)
+    #[arg(long, value_name = "REV")]
+    pub(super) new_since: Option<String>,
+    /// Count the findings of each rule at the end of the human report
+    #[arg(long)]
+    pub(super) statistics: bool,
+    /// Read this file's text from stdin, and report on it alone
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["paths", "new_since"])]
+    pub(super) stdin_filename: Option<PathBuf>,
+    /// Print the configuration that holds for these paths, and check nothing
+    #[arg(long, conflicts_with = "show_files")]
+    pub(super) show_config: bool,
+    /// Print the files that would be checked, and check nothing
+    #[arg(long)]
+    pub(super) show_files: bool,
+    /// Print the report only, and nothing when there are no findings
+    #[arg(long, short, conflicts_with = "verbose")]
+    pub(super) quiet: bool,
+    /// Say on stderr what was read
+    #[arg(long, short)]
+    pub(super) verbose: bool,
+}
+
+/// What is checked, and for what.
+#[derive(Debug, Args)]
+pub(super) struct Scope {
+    /// Files and folders; the working directory when none is given
+    #[arg(value_name = "PATH")]
+    pub(super) paths: Vec<PathBuf>,
     /// Only these rules or groups
     #[arg(long, value_name = "RULE", value_delimiter = ',')]
     pub(super) select: Vec<String>,
@@ -72,12 +122,15 @@ pub(super) struct CheckArguments {
     /// How many threads to use
     #[arg(long, value_name = "N", value_parser = parse_jobs)]
     pub(super) jobs: Option<NonZeroUsize>,
-    /// Print the report only, and nothing when there are no findings
-    #[arg(long, short, conflicts_with = "verbose")]
-    pub(super) quiet: bool,
-    /// Say on stderr what was read
-    #[arg(long, short)]
-    pub(super) verbose: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct BaselineArguments {
+    #[command(flatten)]
+    pub(super) scope: Scope,
+    /// The file to write; the configured baseline, or leaselint-baseline.json, when none is given
+    #[arg(long, value_name = "FILE")]
+    pub(super) baseline: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -85,8 +138,34 @@ pub(super) enum Format {
     /// For people, with the source
     #[default]
     Human,
+    /// One line a finding: path:line:column: severity[rule]: message
+    Concise,
     /// One JSON object
     Json,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// Lines as cargo prints them, for rust-analyzer
+    Rustc,
+    /// Workflow commands, for annotations on GitHub
+    Github,
+    /// A Code Quality report, for GitLab
+    Gitlab,
+    /// One object for reviewdog
+    Rdjson,
+    /// One line a finding for reviewdog
+    Rdjsonl,
+    /// JUnit's XML
+    Junit,
+    /// Checkstyle's XML
+    Checkstyle,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Schema {
+    /// The report of `--format json`
+    Json,
+    /// leaselint.toml
+    Config,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -121,7 +200,7 @@ fn parse_output(text: &str) -> Result<Output, String> {
             .iter()
             .filter_map(|format| Some(format.to_possible_value()?.get_name().to_owned()))
             .collect();
-        format!("there is no format `{format}`; there are {}", known.join(" and "))
+        format!("there is no format `{format}`; there are {}", known.join(", "))
     })?;
     if path.is_empty() {
         return Err("the path is missing".to_owned());
@@ -152,10 +231,12 @@ mod tests {
     #[test]
     fn check_is_the_default_command() {
         let bare = Arguments::try_parse_from(["leaselint", "--pedantic", "src", "a.sql"]).unwrap();
-        assert!(bare.command.is_none() && bare.check.pedantic);
-        assert_eq!(bare.check.paths.len(), 2);
+        assert!(bare.command.is_none() && bare.check.scope.pedantic);
+        assert_eq!(bare.check.scope.paths.len(), 2);
         let named = Arguments::try_parse_from(["leaselint", "check", "--jobs", "2", "src"]).unwrap();
-        assert!(matches!(named.command, Some(Command::Check(check)) if check.jobs == NonZeroUsize::new(2)));
+        assert!(
+            matches!(named.command, Some(Command::Check(check)) if check.scope.jobs == NonZeroUsize::new(2))
+        );
     }
 
     #[test]
@@ -163,7 +244,7 @@ mod tests {
         let json = Output { format: Format::Json, path: "a=b".into() };
         assert_eq!(parse_output("json=a=b"), Ok(json));
         assert!(parse_output("json").is_err() && parse_output("json=").is_err());
-        assert!(parse_output("xml=a").unwrap_err().contains("human and json"));
+        assert!(parse_output("xml=a").unwrap_err().contains("human, concise, json"));
         assert!(parse_jobs("0").is_err() && parse_jobs("257").is_err() && parse_jobs("x").is_err());
     }
 }

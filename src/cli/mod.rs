@@ -4,7 +4,9 @@
 //! could not do its work. stdout carries the report and nothing else; notes and errors go to stderr.
 
 mod arguments;
+mod baseline;
 mod render;
+mod report_file;
 mod rule_pages;
 mod run_check;
 mod stream;
@@ -14,7 +16,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches};
 
-use arguments::{Arguments, Command};
+use arguments::{Arguments, Command, Schema};
 
 const FAILED: u8 = 1;
 const COULD_NOT: u8 = 2;
@@ -46,8 +48,41 @@ fn answer(command: clap::Command, arguments: Vec<OsString>) -> u8 {
     };
     match parsed.command {
         Some(Command::Check(check)) => run_check::run(&check),
+        Some(Command::Baseline(arguments)) => run_check::write_baseline(&arguments),
         Some(Command::Explain { rule }) => rule_pages::explain(&rule),
         Some(Command::Rules) => rule_pages::list(),
+        Some(Command::Completions { shell }) => print_bytes(&completions(shell)),
+        Some(Command::Man) => print_bytes(&man_page()),
+        Some(Command::Schema { of: Schema::Json }) => print(crate::report::json::SCHEMA),
+        Some(Command::Schema { of: Schema::Config }) => print(crate::configuration::SCHEMA),
         None => run_check::run(&parsed.check),
+    }
+}
+
+fn completions(shell: clap_complete::Shell) -> Vec<u8> {
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut Arguments::command(), "leaselint", &mut text);
+    text
+}
+
+/// The page of the tool and of `check`, its subcommands described under one heading.
+fn man_page() -> Vec<u8> {
+    let mut text = Vec::new();
+    // A vector takes everything.
+    let _ = clap_mangen::Man::new(Arguments::command()).render(&mut text);
+    text
+}
+
+fn print(text: &str) -> u8 {
+    print_bytes(text.as_bytes())
+}
+
+fn print_bytes(text: &[u8]) -> u8 {
+    match stream::print(text) {
+        Ok(()) => 0,
+        Err(error) => {
+            stream::tell("error", &format!("cannot write to stdout: {error}"));
+            COULD_NOT
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::io;
 
 use super::arguments::Format;
 use crate::check::Report;
-use crate::report::{human, json};
+use crate::report::{checkstyle, github, gitlab, human, json, junit, rdjson, rustc, sarif};
 use crate::sources::Sources;
 
 /// The report as text.
@@ -15,9 +15,19 @@ pub(super) fn render(
     colored: bool,
 ) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
+    let (out, findings, summary) = (&mut text, &report.findings[..], &report.summary);
     match format {
-        Format::Human => human::write(&mut text, &report.findings, &report.summary, sources, colored)?,
-        Format::Json => json::write(&mut text, &report.findings, &report.summary, sources)?,
+        Format::Human => human::write(out, findings, summary, sources, colored)?,
+        Format::Concise => human::write_concise(out, findings, sources, colored)?,
+        Format::Json => json::write(out, findings, summary, sources)?,
+        Format::Sarif => sarif::write(out, findings, sources)?,
+        Format::Rustc => rustc::write(out, findings, sources)?,
+        Format::Github => github::write(out, findings, sources)?,
+        Format::Gitlab => gitlab::write(out, findings, sources)?,
+        Format::Rdjson => rdjson::write(out, findings, sources)?,
+        Format::Rdjsonl => rdjson::write_lines(out, findings, sources)?,
+        Format::Junit => junit::write(out, findings, sources)?,
+        Format::Checkstyle => checkstyle::write(out, findings, sources)?,
     }
     Ok(text)
 }

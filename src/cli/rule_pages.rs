@@ -1,9 +1,9 @@
 //! The commands about rules: `explain` and `rules`.
 
-use super::{COULD_NOT, stream};
-use crate::check::nearest_name;
+use super::{COULD_NOT, print, stream};
 use crate::finding::Severity;
 use crate::rules::{self, RuleInfo};
+use crate::spelling::nearest_name;
 
 /// Prints a rule's page.
 pub(super) fn explain(name: &str) -> u8 {
@@ -37,16 +37,6 @@ pub(super) fn list() -> u8 {
         })
         .collect();
     print(&lines.concat())
-}
-
-fn print(text: &str) -> u8 {
-    match stream::print(text.as_bytes()) {
-        Ok(()) => 0,
-        Err(error) => {
-            stream::tell("error", &format!("cannot write to stdout: {error}"));
-            COULD_NOT
-        }
-    }
 }
 
 fn level(rule: &RuleInfo) -> &'static str {

@@ -1,17 +1,22 @@
 //! The command `check`: from flags to a run, from a report to streams, files and an exit code.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 use std::{env, fs, io};
 
-use super::arguments::{CheckArguments, Color, FailOn, Format};
+use super::arguments::{BaselineArguments, CheckArguments, Color, FailOn, Format, Scope};
+use super::baseline::{self, BaselineError};
 use super::render::render;
-use super::{COULD_NOT, FAILED, stream};
-use crate::check::{self, CheckError, Options, Report, Selection, UnknownRule, check};
-use crate::configuration::{self, ConfigurationError};
+use super::{COULD_NOT, FAILED, report_file, stream};
+use crate::changes::{Changes, ChangesError};
+use crate::check::{self, CheckError, Options, Report, Selection, check};
+use crate::configuration::{Configuration, ConfigurationError};
 use crate::resolve::Models;
-use crate::sources::Sources;
+use crate::rules::UnknownRule;
+use crate::sources::{PathError, ReadError, Sources, Unsaved, read_unsaved};
 
 /// Why the command could not do its work.
 #[derive(Debug, thiserror::Error)]
@@ -26,6 +31,14 @@ enum Failure {
     WorkingDirectory(io::Error),
     #[error("cannot write {}: {source}", path.display())]
     Output { path: PathBuf, source: io::Error },
+    #[error("two reports cannot be written to one file: {}", .0.display())]
+    SameOutput(PathBuf),
+    #[error("cannot read stdin: {0}")]
+    Stdin(ReadError),
+    #[error(transparent)]
+    Baseline(#[from] BaselineError),
+    #[error(transparent)]
+    Changes(#[from] ChangesError),
     #[error("cannot write to stdout: {0}")]
     Stdout(io::Error),
 }
@@ -41,23 +54,34 @@ pub(super) fn run(arguments: &CheckArguments) -> u8 {
 }
 
 fn try_run(arguments: &CheckArguments) -> Result<u8, Failure> {
+    let mut outputs = BTreeSet::new();
+    if let Some(twice) = arguments.output.iter().find(|output| !outputs.insert(&output.path)) {
+        return Err(Failure::SameOutput(twice.path.clone()));
+    }
     let options = options(arguments)?;
+    if arguments.show_config {
+        return print_text(&options.configuration.shown());
+    }
+    if arguments.show_files {
+        let lines: Vec<String> = check::files(&options)?.into_iter().map(|path| path + "\n").collect();
+        return print_text(&lines.concat());
+    }
     let start = Instant::now();
-    let (report, sources) = check(&options)?;
+    let (mut report, sources) = check(&options)?;
+    let configured = configured_baseline(&options).filter(|_| !arguments.no_baseline);
+    if let Some(path) = arguments.baseline.as_deref().or(configured) {
+        let notes = baseline::apply(&mut report, &sources, path)?;
+        report.notes.extend(notes);
+    }
     if arguments.verbose {
-        let read = sources.files().count();
-        let summary = report.summary;
-        let took = start.elapsed().as_millis();
-        let message =
-            format!("{read} files found, {} of {} parsed, {took} ms", summary.parsed, summary.files);
-        stream::tell("note", &message);
+        tell_figures(&report, &sources, start);
     }
     if !arguments.quiet {
         tell_notes(&report);
     }
     for output in &arguments.output {
         render(output.format, &report, &sources, false)
-            .and_then(|text| fs::write(&output.path, text))
+            .and_then(|text| report_file::write(&output.path, &text))
             .map_err(|source| Failure::Output { path: output.path.clone(), source })?;
     }
     print(arguments, &report, &sources)?;
@@ -65,29 +89,121 @@ fn try_run(arguments: &CheckArguments) -> Result<u8, Failure> {
     Ok(if fails { FAILED } else { 0 })
 }
 
+/// The command `baseline`.
+pub(super) fn write_baseline(arguments: &BaselineArguments) -> u8 {
+    let write = || -> Result<(), Failure> {
+        let (options, _) = options_of(&arguments.scope, check::FailOn::Warning)?;
+        let (report, sources) = check(&options)?;
+        let named = arguments.baseline.as_deref();
+        let configured = configured_baseline(&options);
+        let path = named.or(configured).unwrap_or(Path::new(baseline::FILE_NAME));
+        let count = baseline::write(&report.findings, &sources, path)?;
+        tell_notes(&report);
+        let hint = match configured {
+            Some(_) => String::new(),
+            None => format!("; `baseline = \"{}\"` in leaselint.toml makes checks read it", path.display()),
+        };
+        stream::tell("note", &format!("wrote {count} findings to {}{hint}", path.display()));
+        Ok(())
+    };
+    match write() {
+        Ok(()) => 0,
+        Err(failure) => {
+            stream::tell("error", &failure.to_string());
+            COULD_NOT
+        }
+    }
+}
+
+/// From the working directory, as messages should name it.
+fn configured_baseline(options: &Options) -> Option<&Path> {
+    let path = options.configuration.baseline()?;
+    Some(path.strip_prefix(&options.working_directory).unwrap_or(path))
+}
+
 fn options(arguments: &CheckArguments) -> Result<Options, Failure> {
-    let here = PathBuf::from(".");
-    let paths = if arguments.paths.is_empty() { vec![here.clone()] } else { arguments.paths.clone() };
     let fail_on = match arguments.fail_on {
         FailOn::Error => check::FailOn::Error,
         FailOn::Warning => check::FailOn::Warning,
         FailOn::Info => check::FailOn::Info,
         FailOn::Never => check::FailOn::Never,
     };
-    let working_directory = fs::canonicalize(here).map_err(Failure::WorkingDirectory)?;
-    let configuration = match &arguments.config {
-        Some(path) => configuration::read(path, path)?,
-        None => configuration::discover(&paths, &working_directory)?,
+    let unsaved = arguments.stdin_filename.as_deref().map(unsaved).transpose()?;
+    let (options, working_directory) = match &unsaved {
+        Some(unsaved) => options_for(&arguments.scope, vec![unsaved.path.clone()], fail_on)?,
+        None => options_of(&arguments.scope, fail_on)?,
     };
-    Ok(Options {
+    let since = |revision: &String| Changes::since(revision, &working_directory);
+    Ok(Options { unsaved, changes: arguments.new_since.as_ref().map(since).transpose()?, ..options })
+}
+
+/// The text on stdin, as that of a file which need not exist.
+fn unsaved(path: &Path) -> Result<Unsaved, Failure> {
+    let missing = || Failure::Check(CheckError::Path(PathError::Missing(path.to_owned())));
+    let absolute = match fs::canonicalize(path) {
+        Ok(absolute) => absolute,
+        Err(_) => {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).map_err(|_| missing())?;
+            folder.join(path.file_name().ok_or_else(missing)?)
+        }
+    };
+    let text = read_unsaved(&mut io::stdin().lock()).map_err(Failure::Stdin)?;
+    Ok(Unsaved { path: absolute, text: text.into() })
+}
+
+fn options_of(scope: &Scope, fail_on: check::FailOn) -> Result<(Options, PathBuf), Failure> {
+    let paths = if scope.paths.is_empty() { vec![PathBuf::from(".")] } else { scope.paths.clone() };
+    options_for(scope, paths, fail_on)
+}
+
+/// What a run over these paths is asked to do, and the folder that it is asked in.
+fn options_for(
+    scope: &Scope,
+    paths: Vec<PathBuf>,
+    fail_on: check::FailOn,
+) -> Result<(Options, PathBuf), Failure> {
+    let working_directory = fs::canonicalize(".").map_err(Failure::WorkingDirectory)?;
+    let configuration = match &scope.config {
+        Some(path) => Configuration::read(path, &working_directory)?,
+        None => Configuration::discover(&paths, &working_directory)?,
+    };
+    let options = Options {
         paths,
-        working_directory,
-        no_ignore: arguments.no_ignore,
-        tests: arguments.tests,
-        jobs: arguments.jobs,
-        selection: Selection::new(&arguments.select, &arguments.ignore, arguments.pedantic, fail_on)?,
-        models: Models::with(configuration.client),
-    })
+        working_directory: working_directory.clone(),
+        no_ignore: scope.no_ignore,
+        tests: scope.tests,
+        jobs: scope.jobs,
+        selection: Selection::new(&scope.select, &scope.ignore, scope.pedantic, fail_on)?,
+        models: Models::with(configuration.clients.clone(), configuration.signal_crates.clone()),
+        unsaved: None,
+        changes: None,
+        configuration: Arc::new(configuration),
+    };
+    Ok((options, working_directory))
+}
+
+fn tell_figures(report: &Report, sources: &Sources, start: Instant) {
+    let (read, summary) = (sources.files().count(), report.summary);
+    let took = start.elapsed().as_millis();
+    let message = format!("{read} files found, {} of {} parsed, {took} ms", summary.parsed, summary.files);
+    stream::tell("note", &message);
+}
+
+/// How many findings each rule has, most first.
+fn statistics(report: &Report) -> String {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for finding in &report.findings {
+        *counts.entry(finding.rule).or_default() += 1;
+    }
+    let mut sorted: Vec<(&str, usize)> = counts.into_iter().collect();
+    sorted.sort_by_key(|(rule, count)| (std::cmp::Reverse(*count), *rule));
+    sorted.iter().map(|(rule, count)| format!("{count:>6}  {rule}\n")).collect()
+}
+
+fn print_text(text: &str) -> Result<u8, Failure> {
+    stream::print(text.as_bytes()).map_err(Failure::Stdout)?;
+    Ok(0)
 }
 
 fn tell_notes(report: &Report) {
@@ -109,6 +225,13 @@ fn print(arguments: &CheckArguments, report: &Report, sources: &Sources) -> Resu
         Color::Never => false,
         Color::Auto => io::stdout().is_terminal() && env::var_os("NO_COLOR").is_none_or(|set| set.is_empty()),
     };
-    let text = render(arguments.format, report, sources, colored).map_err(Failure::Stdout)?;
+    let mut text = render(arguments.format, report, sources, colored).map_err(Failure::Stdout)?;
+    if arguments.statistics {
+        match arguments.format {
+            Format::Human => text.extend(statistics(report).into_bytes()),
+            // stdout is for the report alone.
+            _ => statistics(report).lines().for_each(|line| stream::tell("note", line.trim_start())),
+        }
+    }
     stream::print(&text).map_err(Failure::Stdout)
 }

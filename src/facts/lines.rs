@@ -40,6 +40,21 @@ impl LineIndex {
         text[self.starts[line]..].lines().next().unwrap_or("")
     }
 
+    /// Where the line that holds a byte starts; behind a byte order mark, as columns do.
+    pub fn line_start(&self, text: &str, offset: u32) -> usize {
+        match self.line_of((offset as usize).min(text.len())) {
+            0 if text.starts_with(BYTE_ORDER_MARK) => BYTE_ORDER_MARK.len_utf8(),
+            line => self.starts[line],
+        }
+    }
+
+    /// The text of a line by its number, without its break; empty beyond the last.
+    pub fn line<'t>(&self, text: &'t str, number: u32) -> &'t str {
+        let start = (number as usize).checked_sub(1).and_then(|line| self.starts.get(line));
+        let line = start.and_then(|start| text[*start..].lines().next()).unwrap_or("");
+        line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line)
+    }
+
     fn line_of(&self, offset: usize) -> usize {
         self.starts.partition_point(|start| *start <= offset).saturating_sub(1)
     }

@@ -15,6 +15,26 @@ pub struct RustFile {
     pub functions: Vec<Function>,
     pub constants: Vec<Constant>,
     pub types: Vec<TypeDefinition>,
+    /// Tables of a database that macros and derives declare; types of theirs are among `types`.
+    pub tables: Vec<Table>,
+}
+
+/// A table of a database, and what code calls its columns.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Table {
+    pub schema: Option<String>,
+    pub name: String,
+    /// The columns of its primary key.
+    pub key: Vec<String>,
+    pub columns: Vec<TableColumn>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableColumn {
+    /// The name in Rust: of a path or field.
+    pub name: String,
+    /// The name in the database.
+    pub column: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -53,16 +73,50 @@ pub struct TypeDefinition {
     pub name: String,
     pub kind: TypeKind,
     pub derives: Vec<String>,
+    /// What attributes of derives say about its names in a database.
+    pub settings: Vec<Setting>,
     pub span: Span,
     pub is_test: bool,
 }
 
+/// `name = "value"` in an attribute of a derive: `#[sea_orm(table_name = "items")]`, `#[iden = "items"]`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Setting {
+    /// The field or variant that it stands at; none for the type itself.
+    pub on: Option<String>,
+    pub name: String,
+    pub value: String,
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum TypeKind {
-    Struct { fields: Vec<Field> },
-    Enum { variants: Vec<String> },
+    Struct {
+        fields: Vec<Field>,
+    },
+    Enum {
+        variants: Vec<String>,
+    },
     Alias(Type),
     Trait,
+    /// What stands for one of the file's `tables` in code: `jobs::table`, `Entity`.
+    Table(usize),
+    /// A column of a table, by their positions: `jobs::id`.
+    Column {
+        table: usize,
+        column: usize,
+    },
+    /// The enum of a table's columns: `Column`.
+    Columns(usize),
+    /// A row that is to be written: `ActiveModel`.
+    Row(usize),
+}
+
+impl TypeDefinition {
+    /// What an attribute says under a name about a field or variant, or about the type itself.
+    pub fn setting(&self, on: Option<&str>, name: &str) -> Option<&str> {
+        let is_meant = |setting: &&Setting| setting.on.as_deref() == on && setting.name == name;
+        self.settings.iter().find(is_meant).map(|setting| setting.value.as_str())
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -212,7 +212,7 @@ pub struct Write {
     pub table_span: Span,
     /// `SET` of an update, of `DO UPDATE`, of `ON DUPLICATE KEY UPDATE`, of a MERGE's update, in order.
     pub assignments: Vec<Assignment>,
-    /// The columns of an INSERT and its first row of values (empty for `INSERT … SELECT`).
+    /// The columns of an INSERT, or of a MERGE's, and its first row of values (empty for `INSERT … SELECT`).
     pub insert_columns: Vec<String>,
     pub insert_values: Vec<Expr>,
     /// `ON CONFLICT DO NOTHING`, `INSERT IGNORE`: it changes no row where one is there already.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Span;
+use super::{Location, Span};
 
 /// One rule or group named by one comment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +20,17 @@ pub enum SuppressionScope {
     /// Every finding whose primary span starts inside this span: the line, or the item below the comment.
     Span(Span),
     File,
+}
+
+/// One rule or group named by a comment that the run judges, with what became of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JudgedSuppression {
+    /// The comment.
+    pub comment: Location,
+    pub rule: String,
+    pub has_reason: bool,
+    /// It covered a finding.
+    pub is_used: bool,
 }
 
 /// All suppression comments of one file.

@@ -11,6 +11,8 @@ pub struct Binary {
     /// An acquire or renewal that `main` reaches.
     pub takes_lease: Option<LeaseUse>,
     pub sigterm: SigtermHandling,
+    /// A dependency that no model knows and whose name says that it may hear signals.
+    pub may_hear: Option<String>,
     pub is_test: bool,
 }
 

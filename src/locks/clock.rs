@@ -1,4 +1,4 @@
-//! Where a reading of this process's wall clock ends up in a lease.
+//! Where readings of this process's clocks end up in a lease.
 
 use crate::facts::Location;
 
@@ -16,6 +16,18 @@ pub struct ClockFlow {
     pub is_test: bool,
 }
 
+/// A local deadline of a lease that begins behind the reply of the request which it belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LateDeadline {
+    /// Where the clock is read.
+    pub location: Location,
+    /// The acquire or renewal, or the call that leads to it.
+    pub request: Location,
+    pub lock: String,
+    pub is_renewal: bool,
+    pub is_test: bool,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClockFlowKind {
     /// Compared with what was stored under the lock's key.
@@ -24,6 +36,8 @@ pub enum ClockFlowKind {
     ComparedWithDeadline { field: String },
     /// Put into a deadline field of a type that holds a lease.
     StoredAsDeadline { field: String },
-    /// Given to the store as the lock's lifetime or end.
+    /// Given to the store as the lock's lifetime, worked out from a reading.
     GivenAsTtl,
+    /// Given to the store as the moment when the lock ends.
+    GivenAsEnd,
 }

@@ -29,6 +29,8 @@ pub struct FenceColumn<'a> {
     /// The table is CockroachDB's, whose integers have 64 bits.
     pub wide_integers: bool,
     pub usage: Usage,
+    /// The project says that it is a fencing token.
+    pub is_declared: bool,
 }
 
 /// What the statements that run do to a column.
@@ -70,7 +72,7 @@ impl FenceColumn<'_> {
 
     /// The name alone says that it fences, so that it needs no statement to prove it.
     pub fn is_plain(&self) -> bool {
-        self.tier == TokenTier::Fence && naming::is_fencing_token(&self.column.name)
+        self.is_declared || (self.tier == TokenTier::Fence && naming::is_fencing_token(&self.column.name))
     }
 }
 
@@ -139,7 +141,17 @@ pub fn fence_columns(inventory: &Inventory) -> Vec<FenceColumn<'_>> {
                 let mut usage = usage(inventory, &own, &column.name);
                 usage.by_trigger = table.triggers.iter().any(|t| contains(&t.refuses_stale, &column.name));
                 let dialect = dialect(database, &own);
-                found.push(FenceColumn { table, column, tier, kind, dialect, wide_integers, usage });
+                let is_declared = inventory.conventions.declares_token(&table.name.name, &column.name);
+                found.push(FenceColumn {
+                    table,
+                    column,
+                    tier,
+                    kind,
+                    dialect,
+                    wide_integers,
+                    usage,
+                    is_declared,
+                });
             }
         }
     }
@@ -163,14 +175,14 @@ fn standing(
     column: &Column,
     own: &[&RuntimeWrite<'_>],
 ) -> Option<(TokenTier, TokenKind)> {
-    let tier = naming::token_tier(&column.name)?;
+    let tier = inventory.conventions.token_tier(&table.name.name, &column.name)?;
     let profiles = own.iter().filter_map(|w| inventory.tables().profile(w.site, &w.write.table));
     let known = profiles
         .flat_map(|p| &p.tokens)
         .find(|t| t.name.eq_ignore_ascii_case(&column.name))
         .map(|token| (token.tier, token.kind));
     let declared = || {
-        let profile = super::tables::declared(table);
+        let profile = super::tables::declared(table, &inventory.conventions);
         profile.tokens.iter().find(|t| t.name.eq_ignore_ascii_case(&column.name)).map(|t| (t.tier, t.kind))
     };
     known.or_else(|| declared().filter(|_| tier <= TokenTier::Lease))

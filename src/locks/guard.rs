@@ -97,7 +97,8 @@ pub fn judge(question: Question<'_>) -> Verdict {
     match write.verb {
         WriteVerb::Replace => Verdict::Absent,
         WriteVerb::DuplicateKeyUpdate => assignments::judge(question),
-        WriteVerb::Merge => match conjunction(question, false) {
+        // What does not match ON is inserted, where the statement inserts; else nothing happens to it.
+        WriteVerb::Merge => match conjunction(question, !inserts(write)) {
             Verdict::Absent if guards_in_joins(question) => {
                 let span = write.join_conditions.first().map_or(write.table_span, |j| j.span);
                 loose(LooseReason::MergeOn, span)
@@ -128,6 +129,10 @@ fn conjunction(question: Question<'_>, with_joins: bool) -> Verdict {
         verdict = and(verdict, sources::judge(&frame));
     }
     verdict
+}
+
+fn inserts(write: &Write) -> bool {
+    !write.insert_columns.is_empty() || !write.insert_values.is_empty()
 }
 
 fn guards_in_joins(question: Question<'_>) -> bool {

@@ -48,7 +48,7 @@ fn keyless<'a>(
     let profile = own
         .iter()
         .find_map(|w| inventory.tables().profile(w.site, &w.write.table).cloned())
-        .unwrap_or_else(|| declared(table));
+        .unwrap_or_else(|| declared(table, &inventory.conventions));
     if !profile.is_lock_table {
         return None;
     }

@@ -5,12 +5,14 @@
 
 pub mod binary;
 pub mod clock;
+pub mod conventions;
 pub mod fences;
 pub mod guard;
 pub mod key;
 pub mod lock_tables;
 pub mod naming;
 pub mod operation;
+pub mod quorum;
 pub mod regions;
 pub mod renewal;
 pub mod reply;
@@ -25,24 +27,27 @@ pub mod vocabulary;
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
+use crate::facts::suppression::JudgedSuppression;
 use crate::facts::{InputProblem, Location};
 
 pub use binary::{Binary, LeaseUse, SigtermHandling};
-pub use clock::{ClockFlow, ClockFlowKind};
+pub use clock::{ClockFlow, ClockFlowKind, LateDeadline};
+pub use conventions::Conventions;
 pub use key::{Evidence, Key};
 pub use operation::{
     Action, Advice, Damage, Lifetime, Operation, OwnerCheck, OwnerValue, ReplyUse, Sequence, Share, Ttl,
 };
+pub use quorum::Quorum;
 pub use regions::{HeldRegion, LateWrite};
-pub use renewal::{Handle, OnFailure, Pause, RenewalLoop, Repetition, Task};
+pub use renewal::{Handle, OnFailure, Pause, RenewalDefault, RenewalLoop, Repetition, Task};
 pub use reply::droppers;
 pub use rows::{
-    RowClaim, constant_row_owners, ignored_row_acquires, ignored_session_locks, uncompared_row_owners,
-    unguarded_row_claims, unguarded_row_releases, unguarded_row_renewals,
+    ClientClock, RowClaim, client_clocks, constant_row_owners, ignored_row_acquires, ignored_session_locks,
+    uncompared_row_owners, unguarded_row_claims, unguarded_row_releases, unguarded_row_renewals,
 };
 pub use schema::Schema;
 pub use statement::{
-    CountUse, Executor, SessionAct, SessionLock, SqlSite, StatementOrigin, TransactionScope,
+    CountUse, Drawn, DrawnFrom, Executor, SessionAct, SessionLock, SqlSite, StatementOrigin, TransactionScope,
 };
 pub use tables::Tables;
 
@@ -57,6 +62,12 @@ pub struct Inventory {
     pub timelines: Vec<timeline::Timeline>,
     /// Wall-clock readings that end up in a lease.
     pub clock_flows: Vec<ClockFlow>,
+    /// Deadlines of leases that begin too late.
+    pub late_deadlines: Vec<LateDeadline>,
+    /// Locks on several nodes.
+    pub quorums: Vec<Quorum>,
+    /// Renewal intervals beside TTLs in the defaults of configurations.
+    pub renewal_defaults: Vec<RenewalDefault>,
     pub binaries: Vec<Binary>,
     /// Pooled connections that are given back with a lock.
     pub left_sessions: Vec<session::LeftSession>,
@@ -67,6 +78,11 @@ pub struct Inventory {
     /// What the tables are to locking, worked out when it is first asked for.
     tables: OnceLock<Tables>,
     regions: OnceLock<Vec<HeldRegion>>,
+    /// Suppression comments in files that are reported on. That one is not used shows only when all
+    /// findings are there.
+    pub suppressions: Vec<JudgedSuppression>,
+    /// What the project says of its own names.
+    pub conventions: Conventions,
     /// Input that could not be read or parsed.
     pub problems: Vec<InputProblem>,
 }

@@ -4,6 +4,8 @@
 //! `release`, `blocked` and `placeholder` say nothing. A name alone convicts nobody: the callers add
 //! types, keys and usage.
 
+pub mod queue;
+
 /// How sure a name makes us that the column fences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TokenTier {
@@ -437,6 +439,22 @@ pub fn is_integer_type(data_type: &str) -> bool {
         "i32",
     ];
     starts.iter().any(|s| ty.starts_with(s)) && !ty.starts_with("interval")
+}
+
+/// A function that reads the database's own clock.
+pub fn is_database_clock(function: &str) -> bool {
+    [
+        "now",
+        "clock_timestamp",
+        "current_timestamp",
+        "statement_timestamp",
+        "unix_timestamp",
+        "datetime",
+        "unixepoch",
+        "sysdate",
+        "utc_timestamp",
+    ]
+    .contains(&function)
 }
 
 #[cfg(test)]

@@ -18,6 +18,8 @@ pub struct Sequence {
     pub location: Location,
     /// Its result says yes or no.
     pub answers: bool,
+    /// Code that is not only there for a destructor calls it.
+    pub is_called: bool,
     pub operations: Vec<Operation>,
 }
 
@@ -115,6 +117,11 @@ impl Operation {
         self.advice.as_deref().and_then(|advice| advice.release.as_deref()).unwrap_or(redis)
     }
 
+    /// Where the function that the sequence is of makes it, or calls the helper that does.
+    pub fn place(&self) -> Location {
+        self.via.first().copied().unwrap_or(self.location)
+    }
+
     /// Where this operation is called in the function that also calls `other`: the operation itself, or
     /// the helper that leads to it.
     pub fn place_beside(&self, other: &Operation) -> Location {
@@ -182,6 +189,8 @@ pub enum Ttl {
     Given(Lifetime),
     /// Computed from this process's wall clock, read at this place.
     WallClock(Location),
+    /// It ends at a moment of this process's wall clock, read at this place.
+    UntilWallClock(Location),
 }
 
 /// A span of time, as far as the text shows it.

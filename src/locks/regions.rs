@@ -1,6 +1,10 @@
 //! Held regions: where a function takes a lock and frees it again, with the exits that leave the region
 //! without the release and the writes that come behind it.
 
+mod cancelled;
+mod endings;
+mod left_tasks;
+
 use std::collections::HashMap;
 
 use super::operation::{Action, Ttl};
@@ -27,6 +31,10 @@ pub struct HeldRegion {
     /// There are writes inside, and the store refuses each of them when it is stale.
     pub is_fenced: bool,
 }
+
+pub use cancelled::{DroppedTransaction, dropped_transactions};
+pub use endings::{AbruptEnd, abrupt_ends};
+pub use left_tasks::{LeftKind, LeftWork, left_work};
 
 /// A write behind the release to what was read while the lock was held.
 #[derive(Debug, Clone)]

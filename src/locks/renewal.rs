@@ -47,6 +47,8 @@ pub enum OnFailure {
 pub struct Task {
     pub started_at: Location,
     pub handle: Handle,
+    /// The function with its handle may leave here before it stops the task.
+    pub left_by: Option<Location>,
 }
 
 /// What becomes of the handle of a task.
@@ -61,6 +63,18 @@ pub enum Handle {
     Watched,
     /// It goes where it is not followed.
     Elsewhere,
+}
+
+/// A TTL and a renewal interval that one constructor gives to the fields of one value, in milliseconds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RenewalDefault {
+    /// The interval, or the time before the end at which the renewal comes.
+    pub location: Location,
+    pub ttl_at: Location,
+    pub ty: String,
+    pub field: String,
+    pub interval: i128,
+    pub ttl: i128,
 }
 
 /// A renewal that a loop repeats.

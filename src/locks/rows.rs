@@ -5,6 +5,9 @@
 //! into findings, each defect into one.
 
 mod claims;
+mod clocks;
+mod drawn_tokens;
+mod lookups;
 mod owners;
 mod protection;
 mod purpose;
@@ -14,6 +17,8 @@ pub use claims::{
     RowClaim, constant_row_owners, ignored_row_acquires, ignored_session_locks, unguarded_row_claims,
 };
 
+pub use clocks::{ClientClock, client_clocks};
+pub use drawn_tokens::{DrawnToken, drawn_tokens};
 pub use owners::{UncomparedOwner, uncompared_row_owners};
 pub use renewals::renewal_statements;
 
@@ -23,7 +28,7 @@ use super::naming;
 use super::schema::Table;
 use super::statement::{SqlSite, StatementOrigin};
 use super::tables::{NestedWrite, TableProfile, TokenColumn, writes};
-use crate::facts::sql::{Comparison, Expr, ExprKind, Write};
+use crate::facts::sql::{Comparison, Expr, ExprKind, Write, WriteVerb};
 
 /// One write of one statement.
 #[derive(Debug, Clone, Copy)]
@@ -49,7 +54,7 @@ pub enum Purpose {
     Renew,
     /// Frees or deletes rows by their age or final state, whoever held them.
     Sweep,
-    /// Changes tokens and timestamps of the row and nothing else.
+    /// Changes tokens and timestamps of the row and nothing else, or asks its worker for something.
     Bookkeeping,
     /// Changes what the lease protects.
     Protected,
@@ -94,12 +99,28 @@ impl<'a> RowWrite<'a> {
 
     /// The token that this write should compare: the surest one that is ordered or a version.
     pub fn token(&self) -> Option<&'a TokenColumn> {
-        protection::demanded(self.profile)
+        protection::demanded(self)
     }
 
     /// A worker's last word on a row that it was given and may have lost.
     pub fn finishes_claim(&self) -> bool {
-        purpose::finishes_claim(self.site, self.write, self.profile)
+        purpose::finishes_claim(self.site, self.write, self.profile) && !self.deletes_by_other_key()
+    }
+
+    /// It deletes all the rows that belong to something else: nobody's last word on one row.
+    fn deletes_by_other_key(&self) -> bool {
+        let Some(table) = self.table.filter(|table| !table.primary_key.is_empty()) else { return false };
+        let used = super::tables::used_columns(self.write);
+        let compares = |key: &[String]| key.iter().all(|c| used.iter().any(|u| u.eq_ignore_ascii_case(c)));
+        self.write.verb == WriteVerb::Delete
+            && !used.is_empty()
+            && !compares(&table.primary_key)
+            && !table.unique.iter().any(|key| compares(&key.columns))
+    }
+
+    /// Whether rows of the table have holders who may lose them.
+    pub fn has_holders(&self) -> bool {
+        self.profile.handed_out || self.profile.is_lock_table || self.is_leased()
     }
 
     /// The columns that it fills, with their values: those of a new row, and those that it changes.
@@ -139,6 +160,25 @@ impl<'a> RowWrite<'a> {
         let used = super::tables::used_columns(self.write);
         let profile = self.profile;
         used.iter().any(|c| profile.is_owner(c) || profile.is_token(c))
+    }
+
+    /// Whether a column tells who has the row for the time being. `owner_id` does so only where rows are
+    /// taken: elsewhere it says whose the thing is.
+    pub fn is_holder(&self, column: &str) -> bool {
+        let strong = naming::is_owner(column) || self.profile.is_token(column);
+        strong || self.profile.handed_out || self.is_leased()
+    }
+
+    /// Whether a value is one that the statement reads itself, such as a column of a CTE, and that depends on
+    /// nothing of that kind that the caller brings along.
+    pub fn looks_up(&self, value: &Expr) -> bool {
+        match &value.kind {
+            ExprKind::Query(_) => true,
+            ExprKind::Column { qualifier: Some(qualifier), name } => {
+                lookups::reads_rows(self.write, self.nested.outer_ctes, qualifier, name)
+            }
+            _ => false,
+        }
     }
 
     /// The row's table has leases that anyone could lose.

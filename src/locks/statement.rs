@@ -142,4 +142,20 @@ pub struct BoundValue {
     pub wall_clock: Option<Location>,
     /// A constant of the program.
     pub constant: Option<String>,
+    /// Drawn by this process, where nothing that the store has said flows in.
+    pub drawn: Option<Drawn>,
+}
+
+/// A value that a process makes by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Drawn {
+    pub from: DrawnFrom,
+    pub location: Location,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DrawnFrom {
+    WallClock,
+    /// A random number, a UUID.
+    Chance,
 }

@@ -5,11 +5,13 @@
 //! single statement.
 
 mod evidence;
+mod upkeep;
 mod walk;
 
 use std::collections::BTreeMap;
 
 use super::Inventory;
+use super::conventions::Conventions;
 use super::naming::{self, TokenTier};
 use super::schema::{Schema, Table};
 use super::statement::SqlSite;
@@ -17,6 +19,7 @@ use crate::facts::Location;
 use crate::facts::sql::TableName;
 
 pub(super) use evidence::{has_column, used_columns};
+pub(super) use upkeep::upkeep;
 use walk::each_table;
 pub use walk::{NestedWrite, selects, writes};
 pub(super) use walk::{inner_selects, is_before, literal, own_compares};
@@ -77,7 +80,8 @@ impl Tables {
         for site in &sites {
             each_table(site, &mut |table| {
                 let schema = &inventory.schema;
-                tables.profiles.entry(key(site, table)).or_insert_with(|| known(schema, site, table));
+                let known = || known(schema, &inventory.conventions, site, table);
+                tables.profiles.entry(key(site, table)).or_insert_with(known);
             });
         }
         // Usage may name columns that only other usage makes plausible, so evidence comes in two turns.
@@ -87,6 +91,9 @@ impl Tables {
         tables.profiles.values_mut().for_each(TableProfile::tell_tokens_from_owners);
         for site in &sites {
             evidence::claims(&mut tables, site);
+        }
+        for site in &sites {
+            evidence::aged(&mut tables, site);
         }
         for site in &sites {
             evidence::starts(&mut tables, site);
@@ -151,52 +158,56 @@ pub(super) fn contains(list: &[String], name: &str) -> bool {
 }
 
 /// What the schema alone says of the table that a statement names.
-fn known(schema: &Schema, site: &SqlSite, name: &TableName) -> TableProfile {
+fn known(schema: &Schema, conventions: &Conventions, site: &SqlSite, name: &TableName) -> TableProfile {
     match schema.table(site.package, site.dialect, name) {
-        Some(table) => declared(table),
-        None => TableProfile { is_lock_table: naming::is_lock_table(&name.name), ..TableProfile::default() },
+        Some(table) => declared(table, conventions),
+        None => {
+            TableProfile { is_lock_table: conventions.is_lock_table(&name.name), ..TableProfile::default() }
+        }
     }
 }
 
-pub(super) fn declared(table: &Table) -> TableProfile {
+pub(super) fn declared(table: &Table, conventions: &Conventions) -> TableProfile {
     let name = &table.name;
     let mut profile = TableProfile::default();
     let names: Vec<&str> = table.columns.iter().map(|c| c.name.as_str()).collect();
     for column in &table.columns {
-        if let Some(token) = declared_token(table, &column.name) {
+        if let Some(token) = declared_token(table, &column.name, conventions) {
             profile.tokens.push(token);
         }
     }
-    lease_columns(&mut profile, &names, naming::is_lock_table(&name.name));
+    lease_columns(&mut profile, &names, &name.name, conventions);
     profile.tell_tokens_from_owners();
     profile.declared_claims = profile.has_lease_columns();
     profile
 }
 
 /// Sorts columns into owners and deadlines; weak names count beside strong ones only.
-fn lease_columns(profile: &mut TableProfile, names: &[&str], lock_name: bool) {
-    let pick = |test: fn(&str) -> bool| -> Vec<String> {
+fn lease_columns(profile: &mut TableProfile, names: &[&str], table: &str, conventions: &Conventions) {
+    let pick = |test: &dyn Fn(&str) -> bool| -> Vec<String> {
         names.iter().filter(|n| test(n)).map(|n| (*n).to_owned()).collect()
     };
-    profile.owners = pick(naming::is_owner);
-    profile.deadlines = pick(naming::is_deadline);
-    profile.claim_times = pick(naming::is_claim_time);
+    let lock_name = conventions.is_lock_table(table);
+    profile.owners = pick(&|column| conventions.is_owner(table, column));
+    profile.deadlines = pick(&|column| conventions.is_deadline(table, column));
+    profile.claim_times = pick(&naming::is_claim_time);
     let strong = lock_name || !profile.owners.is_empty() || !profile.deadlines.is_empty();
     let claimed = !profile.claim_times.is_empty() && !profile.owners.is_empty();
     if profile.owners.is_empty() && strong {
-        profile.owners = pick(naming::is_weak_owner);
+        profile.owners = pick(&naming::is_weak_owner);
     }
     if profile.deadlines.is_empty() && (lock_name || claimed) {
-        profile.deadlines = pick(naming::is_weak_deadline);
+        profile.deadlines = pick(&naming::is_weak_deadline);
     }
     let any_time = !profile.deadlines.is_empty() || !profile.claim_times.is_empty();
-    profile.is_lock_table = lock_name && (any_time || !profile.owners.is_empty());
+    profile.is_lock_table =
+        conventions.declares_lock_table(table) || (lock_name && (any_time || !profile.owners.is_empty()));
 }
 
 /// A token by name and type; the ambiguous names wait for evidence.
-fn declared_token(table: &Table, name: &str) -> Option<TokenColumn> {
+fn declared_token(table: &Table, name: &str, conventions: &Conventions) -> Option<TokenColumn> {
     let column = table.column(name)?;
-    let tier = naming::token_tier(name)?;
+    let tier = conventions.token_tier(&table.name.name, name)?;
     let integer = naming::is_integer_type(&column.data_type);
     let boolean = column.data_type.starts_with("bool");
     let kind = match tier {

@@ -12,6 +12,14 @@ pub struct Timeline {
     pub sequence: Option<usize>,
     pub steps: Vec<Step>,
     pub exits: Vec<Exit>,
+    pub endings: Vec<Ending>,
+    pub waits: Vec<SignalWait>,
+    /// The tasks that it starts and sees the end of, by the calls that start them.
+    pub awaited_tasks: Vec<Location>,
+    /// Those that it aborts and does not see the end of.
+    pub aborted_tasks: Vec<Location>,
+    /// Behind a signal, it waits for something else than its tasks.
+    pub waits_for_others: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -22,6 +30,12 @@ pub struct Step {
     pub path: Path,
     /// In a task of its own, or in `Drop`.
     pub is_apart: bool,
+    /// The call that started the task.
+    pub task: Option<Location>,
+    /// The `select!` of the function that it is in, and which arm.
+    pub arm: Option<(u32, u32)>,
+    /// In a future that another arm of a `select!`, or `timeout(…)` and its like, may end.
+    pub may_be_dropped: bool,
     /// The innermost loop of the function's body around it.
     pub in_loop: Option<u32>,
     /// The steps whose replies are in what it writes.
@@ -50,6 +64,39 @@ pub struct Exit {
     pub decided_by: Vec<usize>,
     /// It leaves this loop, or its round, and not the function.
     pub in_loop: Option<u32>,
+}
+
+/// `process::exit` and its like, in the function's own body or in what it calls.
+#[derive(Debug, Clone)]
+pub struct Ending {
+    /// Where the function makes the call, or calls the helper that does.
+    pub place: Location,
+    /// The call itself.
+    pub inner: Location,
+    /// How many calls lie between the two.
+    pub depth: usize,
+    /// How many steps came before it.
+    pub position: usize,
+    pub path: Path,
+    /// The steps whose replies decide it, in a way that is not known to be a yes.
+    pub decided_by: Vec<usize>,
+    /// The steps whose replies are in guards that live here, and are never dropped.
+    pub kept: Vec<usize>,
+    /// The call that started the task, or installed the handler, that it is in.
+    pub task: Option<Location>,
+    /// It comes because somebody asked the process to end.
+    pub after_signal: bool,
+    /// Others were told to stop, or given time, before.
+    pub is_last_resort: bool,
+}
+
+/// A wait for a signal that asks the process to end.
+#[derive(Debug, Clone, Copy)]
+pub struct SignalWait {
+    pub signal: Location,
+    /// How many steps came before it.
+    pub position: usize,
+    pub arm: Option<(u32, u32)>,
 }
 
 /// The conditions under which a step runs, outermost first, by number.

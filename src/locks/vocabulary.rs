@@ -157,6 +157,18 @@ const RENEWAL: &[&str] = &[
     "again",
 ];
 
+/// More such words in the names of settings.
+const KEEPING: &[&str] = &["alive", "watchdog", "extension"];
+
+const INTERVAL: &[&str] = &["interval", "period", "every", "cadence", "after"];
+
+/// So long before the end something is done.
+const BEFORE_END: &[&str] = &["grace", "before", "margin"];
+
+/// Other times of a lease's life.
+const OTHER_TIME: &[&str] =
+    &["retry", "retries", "timeout", "deadline", "wait", "jitter", "backoff", "max", "min"];
+
 const FORCED: &[&str] =
     &["force", "forced", "admin", "operator", "repair", "purge", "reset", "wipe", "flush", "steal", "break"];
 
@@ -202,6 +214,24 @@ pub fn says_owner(name: &str) -> bool {
 /// Whether a function by this name keeps a lock alive.
 pub fn says_renewal(name: &str) -> bool {
     any(name, RENEWAL)
+}
+
+/// Whether a setting by this name is the time between two renewals.
+pub fn says_renewal_interval(name: &str) -> bool {
+    says_renewal_setting(name) && any(name, INTERVAL) && !any(name, BEFORE_END)
+}
+
+/// Whether a setting by this name is how long before the end a lease is renewed.
+pub fn says_time_before_end(name: &str) -> bool {
+    says_renewal_setting(name) && any(name, BEFORE_END)
+}
+
+pub fn says_other_time(name: &str) -> bool {
+    any(name, OTHER_TIME)
+}
+
+fn says_renewal_setting(name: &str) -> bool {
+    (says_renewal(name) || any(name, KEEPING)) && !says_other_time(name)
 }
 
 pub fn says_forced(name: &str) -> bool {

@@ -1,39 +1,50 @@
 //! The identity of a finding over time, for baselines and for services that track findings.
 //!
-//! It depends on what was found and on the text of its line, not on where the line stands, so that
-//! code above it may come and go. The hash is a fixed one and is never changed within a schema number.
+//! It depends on what was found and on the code that it was found in, not on where that stands or how it is
+//! laid out, so that code above it may come and go and a formatter may break its lines. The hash is a fixed one and is never changed within a schema number.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use siphasher::sip128::SipHasher13;
 
-use super::{LineIndex, SourceView};
-use crate::facts::FileId;
+use super::SourceView;
+use crate::facts::lines::LineIndex;
+use crate::facts::{FileId, Span};
 use crate::finding::Finding;
 
 /// One fingerprint for each finding, in their order.
 pub fn all(findings: &[Finding], sources: &dyn SourceView) -> Vec<String> {
-    let mut indices: BTreeMap<FileId, Option<(std::sync::Arc<str>, LineIndex)>> = BTreeMap::new();
+    let mut texts: BTreeMap<FileId, Option<Arc<str>>> = BTreeMap::new();
     let mut seen: BTreeMap<[String; 4], u32> = BTreeMap::new();
     let mut out = Vec::with_capacity(findings.len());
     for finding in findings {
         let file = finding.primary.file;
-        let text = indices.entry(file).or_insert_with(|| {
-            sources.text(file).map(|text| {
-                let index = LineIndex::new(&text);
-                (text, index)
-            })
-        });
-        let line = text.as_ref().map_or("", |(text, index)| index.line_at(text, finding.primary.span.start));
+        let text = texts.entry(file).or_insert_with(|| sources.text(file));
         let identity = [
             finding.rule.to_owned(),
             sources.path(file).to_owned(),
             finding.lock.clone().unwrap_or_default(),
-            line.split_whitespace().collect::<Vec<_>>().join(" "),
+            text.as_deref().map_or_else(String::new, |text| code_at(text, finding.primary.span)),
         ];
         let ordinal = seen.entry(identity.clone()).or_default();
         out.push(hash(&identity, *ordinal));
         *ordinal += 1;
+    }
+    out
+}
+
+/// The code of a span as no formatter changes it: without white space, and without the comma that stands at
+/// the end of a list only when that takes several lines. Of a span of nothing, that of its line.
+fn code_at(text: &str, span: Span) -> String {
+    let named = text.get(span.start as usize..span.end as usize).filter(|code| !code.trim().is_empty());
+    let code = named.unwrap_or_else(|| LineIndex::new(text).line_at(text, span.start));
+    let mut out = String::with_capacity(code.len());
+    for c in code.chars().filter(|c| !c.is_whitespace()) {
+        if matches!(c, ')' | ']' | '}') && out.ends_with(',') {
+            out.pop();
+        }
+        out.push(c);
     }
     out
 }
@@ -68,15 +79,23 @@ mod tests {
     }
 
     #[test]
+    fn code_that_is_formatted_keeps_its_fingerprint() {
+        let before = of("con.del(a, b).await?;\n", &["con.del(a, b).await"]);
+        let broken = "con.del(\n    a,\n    b,\n)\n.await";
+        assert_eq!(before, of(&format!("  {broken}?;\n"), &[broken]));
+        assert_ne!(before, of("con.del(a, c).await?;\n", &["con.del(a, c).await"]));
+    }
+
+    #[test]
     fn what_differs_has_another() {
-        let both = of("del(key); \n  del(key);\n", &["del", "  del"]);
+        let both = of("del(key); \n  del(key);\n", &["del(key)", "  del(key)"]);
         assert_ne!(both[0], both[1], "equal lines are told apart by their order");
-        assert_ne!(both[0], of("del(other);\n", &["del"])[0]);
+        assert_ne!(both[0], of("del(other);\n", &["del(other)"])[0]);
     }
 
     /// Baselines that people keep hold such values.
     #[test]
     fn the_value_is_kept() {
-        assert_eq!(of("del(key);\n", &["del"]), ["ebabe72014730f539197e00fa1249e65"]);
+        assert_eq!(of("del(key);\n", &["del(key)"]), ["90c24098e717c3345479bada9beec543"]);
     }
 }

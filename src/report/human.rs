@@ -7,7 +7,7 @@ use std::ops::Range;
 use codespan_reporting::diagnostic::{Diagnostic, Label, Severity as Level};
 use codespan_reporting::files::{Error as FilesError, Files};
 use codespan_reporting::term::termcolor::{Ansi, NoColor, WriteColor};
-use codespan_reporting::term::{Config, emit_to_write_style};
+use codespan_reporting::term::{Config, DisplayStyle, emit_to_write_style};
 
 use super::SourceView;
 use super::sanitize::{self, Shown};
@@ -22,26 +22,61 @@ pub fn write(
     sources: &dyn SourceView,
     colour: bool,
 ) -> io::Result<()> {
-    let shown = ShownFiles::new(findings, sources);
-    if colour {
-        emit(&mut Ansi::new(&mut *out), findings, &shown)?;
-    } else {
-        emit(&mut NoColor::new(&mut *out), findings, &shown)?;
-    }
+    emit_all(out, findings, sources, DisplayStyle::Rich, colour)?;
     writeln!(out, "{}", closing_line(summary))
 }
 
-fn emit(out: &mut impl WriteColor, findings: &[Finding], shown: &ShownFiles) -> io::Result<()> {
-    let config = Config::default();
+/// Writes one line for each finding, `path:line:column: severity[rule]: message`, as problem matchers and
+/// vim's `errorformat` read it.
+pub fn write_concise(
+    out: &mut dyn Write,
+    findings: &[Finding],
+    sources: &dyn SourceView,
+    colour: bool,
+) -> io::Result<()> {
+    emit_all(out, findings, sources, DisplayStyle::Short, colour)
+}
+
+fn emit_all(
+    out: &mut dyn Write,
+    findings: &[Finding],
+    sources: &dyn SourceView,
+    style: DisplayStyle,
+    colour: bool,
+) -> io::Result<()> {
+    let shown = ShownFiles::new(findings, sources);
     for finding in findings {
-        emit_to_write_style(&mut *out, &config, shown, &diagnostic(finding, shown)).map_err(|error| {
-            match error {
-                FilesError::Io(error) => error,
-                other => io::Error::other(other.to_string()),
-            }
-        })?;
+        if colour {
+            emit(&mut Ansi::new(&mut *out), finding, &shown, style.clone())?;
+        } else {
+            emit(&mut NoColor::new(&mut *out), finding, &shown, style.clone())?;
+        }
     }
     Ok(())
+}
+
+/// What [`write`] prints of each finding alone, without colours.
+pub(super) fn rendered(findings: &[Finding], sources: &dyn SourceView) -> io::Result<Vec<String>> {
+    let shown = ShownFiles::new(findings, sources);
+    let one = |finding| {
+        let mut text = NoColor::new(Vec::new());
+        emit(&mut text, finding, &shown, DisplayStyle::Rich)?;
+        String::from_utf8(text.into_inner()).map_err(io::Error::other)
+    };
+    findings.iter().map(one).collect()
+}
+
+fn emit(
+    out: &mut impl WriteColor,
+    finding: &Finding,
+    shown: &ShownFiles,
+    style: DisplayStyle,
+) -> io::Result<()> {
+    let config = Config { display_style: style, ..Config::default() };
+    emit_to_write_style(out, &config, shown, &diagnostic(finding, shown)).map_err(|error| match error {
+        FilesError::Io(error) => error,
+        other => io::Error::other(other.to_string()),
+    })
 }
 
 fn diagnostic(finding: &Finding, shown: &ShownFiles) -> Diagnostic<FileId> {
@@ -193,6 +228,19 @@ mod tests {
           = run `leaselint explain unreadable-input`
 
         1 error in 2 files
+        ");
+    }
+
+    #[test]
+    fn one_line_for_each_finding() {
+        let (files, mut findings) = across_files();
+        findings[0].message = "two\nlines: \u{1b}[31m".to_owned();
+        findings.push(finding(&files, 1, "conn"));
+        let mut out = Vec::new();
+        write_concise(&mut out, &findings, &files, false).expect("a vector takes everything");
+        insta::assert_snapshot!(String::from_utf8(out).expect("reports are UTF-8"), @r"
+        src/lock.rs:3:9: error[unreadable-input]: two␊lines: ␛[31m
+        src/kv.rs:2:5: warning[unreadable-input]: the release can delete another holder's lock
         ");
     }
 

@@ -3,10 +3,19 @@
 //! Each format is one file and a pure function of findings, figures and source text. Reports analyse
 //! nothing, read no file and no setting of the environment.
 
+pub mod checkstyle;
 pub mod fingerprint;
+pub mod github;
+pub mod gitlab;
 pub mod human;
 pub mod json;
+pub mod junit;
+mod places;
+pub mod rdjson;
+pub mod rustc;
 pub mod sanitize;
+pub mod sarif;
+mod written;
 
 #[cfg(test)]
 mod sample;
@@ -14,7 +23,6 @@ mod sample;
 use std::sync::Arc;
 
 use crate::facts::FileId;
-use crate::facts::lines::LineIndex;
 
 /// What a report needs to know of the files.
 pub trait SourceView {
@@ -23,3 +31,13 @@ pub trait SourceView {
     /// `None` for a file that could not be read as text.
     fn text(&self, file: FileId) -> Option<Arc<str>>;
 }
+
+/// Where a rule's page is found, followed by its name.
+const RULE_PAGES: &str = "https://leaselint.dev/rules/";
+
+fn rule_url(rule: &str) -> String {
+    format!("{RULE_PAGES}{rule}")
+}
+
+/// Where the tool is described.
+const HOME: &str = "https://leaselint.dev";

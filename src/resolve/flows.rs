@@ -77,6 +77,13 @@ impl<'s, T> IntoIterator for &'s Few<T> {
     }
 }
 
+/// When a monotonic clock was read, by how many operations of the trace came before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Moment {
+    pub position: usize,
+    pub location: Location,
+}
+
 /// What has flowed into a value through calls, operators and fields that nothing else is known of.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Flows {
@@ -90,10 +97,14 @@ pub struct Flows {
     pub wall_clock: Option<Location>,
     /// That reading was moved into the past.
     pub moved_back: bool,
-    /// A reading of a monotonic clock.
-    pub monotonic: bool,
+    /// A reading of a monotonic clock: the earliest.
+    pub monotonic: Option<Moment>,
+    /// A signal that asks the process to end, or the wait for one, and where it is named.
+    pub signal: Option<Location>,
     /// A random number, a UUID: different for each evaluation.
     pub random: bool,
+    /// Where that was made, when the text shows it.
+    pub random_at: Option<Location>,
     /// The name of this process or host: the same for each evaluation in it.
     pub process: bool,
     /// Handles of started tasks and threads, by their number in the trace.
@@ -118,8 +129,10 @@ impl Flows {
         self.params.absorb(&other.params);
         self.fields.absorb(&other.fields);
         self.wall_clock = self.wall_clock.or(other.wall_clock);
-        self.monotonic |= other.monotonic;
+        self.monotonic = [self.monotonic, other.monotonic].into_iter().flatten().min();
+        self.signal = self.signal.or(other.signal);
         self.random |= other.random;
+        self.random_at = self.random_at.or(other.random_at);
         self.process |= other.process;
         self.moved_back |= other.moved_back;
         self.tasks.absorb(&other.tasks);

@@ -3,6 +3,8 @@
 
 mod alternatives;
 mod assemble;
+mod builders;
+mod chain;
 mod condition;
 mod evaluate;
 mod flows;
@@ -11,12 +13,13 @@ mod order;
 mod packages;
 mod program;
 mod quantity;
+mod requests;
 mod trace;
 mod value;
 
 use crate::facts::FileId;
 use crate::facts::lua::LuaFile;
-use crate::locks::Inventory;
+use crate::locks::{Conventions, Inventory};
 
 use assemble::KeyTable;
 pub use assemble::SqlUnit;
@@ -54,6 +57,7 @@ pub fn resolve(
     texts: &dyn Texts,
     packages: &[Package],
     models: &Models,
+    conventions: &Conventions,
 ) -> Inventory {
     let program = Program::new(units, packages);
     let order = order::callees_first(&program, models);
@@ -64,8 +68,10 @@ pub fn resolve(
     }
     let mut table = KeyTable::default();
     let sequences = assemble::sequences(&evaluator, &order, &mut table, libraries);
-    let keys = assemble::weigh(table.names(), &sequences);
+    let keys = assemble::weigh(table.names(), &sequences, conventions);
     let clock_flows = assemble::clock_flows(&evaluator, &order, &mut table, &keys, &sequences);
+    let late_deadlines = assemble::late_deadlines(&evaluator, &keys, &sequences);
+    let quorums = assemble::quorums(&evaluator, &keys, &sequences);
     let binaries = assemble::binaries(&evaluator, packages, &keys, &sequences);
     let (mut statements, runs) = assemble::statements(&evaluator, &order, packages);
     assemble::mark_best_effort(&program, &mut statements);
@@ -76,10 +82,14 @@ pub fn resolve(
     statements.extend(in_routines);
     statements.extend(assemble::file_statements(sql));
     let mut inventory = Inventory::new(statements, schema);
+    inventory.conventions = conventions.clone();
     inventory.keys = keys;
     inventory.sequences = sequences;
     inventory.timelines = timelines;
     inventory.clock_flows = clock_flows;
+    inventory.late_deadlines = late_deadlines;
+    inventory.quorums = quorums;
+    inventory.renewal_defaults = assemble::renewal_defaults(&evaluator);
     inventory.binaries = binaries;
     inventory.left_sessions = assemble::left_sessions(&evaluator, &order);
     inventory

@@ -1,12 +1,16 @@
 //! Client models: which calls of which libraries are operations on a store. They are data, in
 //! `rules/clients/*.toml` and in a user's `leaselint.toml`; this module keeps them and answers by name.
 
+mod builders;
 mod file;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock};
 
-pub use file::{ActionName, ClientModel, Command, Compared, Query, Refusal, Signals, Statement, Unit};
+pub use file::{
+    ActionName, Builder, ClientModel, Command, Compared, MergeWords, Query, Refusal, Signals, Statement,
+    Unit, ends_with,
+};
 
 use super::value::WriteCondition;
 use crate::facts::rust::{RustFile, Type};
@@ -32,6 +36,9 @@ pub struct Models {
     transaction_methods: HashMap<String, TransactionMethod>,
     statements: HashMap<String, Statement>,
     queries: HashMap<String, Query>,
+    builders: Vec<Builder>,
+    /// The last segments of what begins a chain.
+    builder_names: HashSet<String>,
     counts: Vec<String>,
     /// Words of libraries that are not built in: a file that has one is worth parsing.
     own_words: Vec<String>,
@@ -78,12 +85,13 @@ impl Models {
         MODELS.clone()
     }
 
-    /// The built-in models and those of a user.
-    pub fn with(own: Vec<ClientModel>) -> Arc<Models> {
-        if own.is_empty() {
+    /// The built-in models, those of a user, and a user's libraries that handle signals.
+    pub fn with(own: Vec<ClientModel>, signal_crates: Vec<String>) -> Arc<Models> {
+        if own.is_empty() && signal_crates.is_empty() {
             return Self::built_in();
         }
         let mut models = (**MODELS).clone();
+        models.signals.crates.extend(signal_crates);
         for file in own {
             let names = file.connections.iter().map(|name| Connection::new(name).name);
             models.own_words.extend(names.chain(file.crates.iter().cloned()));
@@ -133,8 +141,17 @@ impl Models {
             }
         }
         self.counts.extend(file.counts);
+        self.signals.crates.extend(file.signals.crates);
+        for builder in file.builder {
+            let begins = builder.functions.iter().chain(&builder.entities);
+            let names = begins.map(|path| path.rsplit("::").next().unwrap_or(path).to_owned());
+            self.builder_names.extend(names);
+            self.builders.push(builder);
+        }
         self.signals.paths.extend(file.signals.paths);
         self.signals.methods.extend(file.signals.methods);
+        self.signals.awaits.extend(file.signals.awaits);
+        self.signals.handlers.extend(file.signals.handlers);
         self.signals.with_feature.extend(file.signals.with_feature);
     }
 

@@ -6,11 +6,13 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-use crate::facts::rust::{Expr, ExprKind, Function, RustFile, Type};
+use crate::facts::rust::{Expr, ExprKind, Function, Param, Pattern, PatternKind, RustFile, Type};
 use crate::facts::walk::each_expr;
+use crate::locks::naming::words;
 
 use super::models::{Libraries, Models};
 use super::program::{FunctionEntry, ModuleId, Program};
+use crate::locks::vocabulary::{says_renewal_interval, says_time_before_end};
 
 /// More namesakes than this say nothing about who is called.
 const MAX_NAMESAKES: usize = 6;
@@ -21,13 +23,12 @@ const HELPER_DEPTH: usize = 4;
 /// The functions that have to do with stores, each behind the functions it may call, as far as that has
 /// no cycles.
 pub fn callees_first(program: &Program<'_>, models: &Models) -> Vec<usize> {
-    let mut imported: HashMap<ModuleId, Libraries> = HashMap::new();
+    let mut imported: HashMap<ModuleId, Imported> = HashMap::new();
     let bodies: Vec<Mentions> = (0..program.functions.len())
         .map(|function| {
             let module = program.functions[function].scope().module;
-            let libraries =
-                imported.entry(module).or_insert_with(|| models.of_imports(&program.imports(module)));
-            Mentions::of(program, models, libraries, function)
+            let known = imported.entry(module).or_insert_with(|| Imported::of(program, models, module));
+            Mentions::of(program, models, known, function)
         })
         .collect();
     let wanted = of_interest(program, &bodies);
@@ -55,6 +56,21 @@ pub fn callees_first(program: &Program<'_>, models: &Models) -> Vec<usize> {
     order
 }
 
+/// What the code of a module can use.
+struct Imported {
+    libraries: Libraries,
+    /// A library that puts statements together.
+    builder: bool,
+}
+
+impl Imported {
+    fn of(program: &Program<'_>, models: &Models, module: ModuleId) -> Self {
+        let paths = program.imports(module);
+        let builder = paths.iter().any(|path| models.is_of_builder(path));
+        Self { libraries: models.of_imports(&paths), builder }
+    }
+}
+
 /// What a body mentions.
 #[derive(Default)]
 struct Mentions {
@@ -65,6 +81,8 @@ struct Mentions {
     statement: bool,
     /// It is handed the connection or transaction that statements run on, or locks for its callers.
     takes_session: bool,
+    /// It decides how often a lease is renewed.
+    sets_renewal: bool,
 }
 
 /// Functions that may act on a key-value store, the other functions of their files (constructors,
@@ -77,7 +95,7 @@ fn of_interest(program: &Program<'_>, bodies: &[Mentions]) -> Vec<bool> {
     }
     let mut wanted = with_callers(bodies, |mentions| mentions.lock, |_| true);
     for (function, wanted) in wanted.iter_mut().enumerate() {
-        *wanted |= units[program.functions[function].unit];
+        *wanted |= units[program.functions[function].unit] || bodies[function].sets_renewal;
     }
     add_helpers(bodies, &mut wanted, HELPER_DEPTH);
     let hand_sessions =
@@ -130,9 +148,17 @@ pub fn acts_on_store(models: &Models, facts: &RustFile, function: &Function) -> 
 }
 
 /// Whether the callers of a function that runs SQL must be looked at: it runs on a connection or in a
-/// transaction that they give it, or it takes or frees a lock for them.
+/// transaction that they give it, by a clock that they read, or it takes or frees a lock for them.
 pub fn takes_session(function: &Function) -> bool {
-    function.params.iter().any(|param| is_session(&param.ty)) || names_row_lock(function)
+    let given = |param: &Param| is_session(&param.ty) || is_moment(&param.pattern);
+    function.params.iter().any(given) || names_row_lock(function)
+}
+
+/// A parameter that says when something is, or ends.
+fn is_moment(parameter: &Pattern) -> bool {
+    const MOMENTS: &[&str] = &["now", "until", "deadline", "expires", "expiry", "expiration"];
+    let PatternKind::Name { name, .. } = &parameter.kind else { return false };
+    words(name).iter().any(|word| MOMENTS.contains(&word.as_str()))
 }
 
 /// Whether a text of a function changes a table with the name of a lock, or asks for one of the session.
@@ -174,10 +200,13 @@ fn is_session(ty: &Type) -> bool {
 }
 
 /// Whether a function runs SQL.
-pub fn runs_sql(models: &Models, function: &Function) -> bool {
+pub fn runs_sql(models: &Models, facts: &RustFile, function: &Function) -> bool {
     let mut runs = false;
+    let builder = facts.uses.iter().any(|import| models.is_of_builder(&import.path));
     if let Some(body) = &function.body {
-        each_expr(body, &mut |expr| runs |= may_run_sql(expr, models));
+        each_expr(body, &mut |expr| {
+            runs |= may_run_sql(expr, models) || builder && models.may_run_builder(expr);
+        });
     }
     runs
 }
@@ -202,7 +231,7 @@ fn may_run_sql(expr: &Expr, models: &Models) -> bool {
 }
 
 impl Mentions {
-    fn of(program: &Program<'_>, models: &Models, imported: &Libraries, function: usize) -> Self {
+    fn of(program: &Program<'_>, models: &Models, imported: &Imported, function: usize) -> Self {
         let entry = program.functions[function];
         let FunctionEntry { unit, function, .. } = entry;
         let Some(body) = &function.body else { return Self::default() };
@@ -210,11 +239,16 @@ impl Mentions {
         let mut names: Vec<&str> = Vec::new();
         let mut found = Self { takes_session: takes_session(function), ..Self::default() };
         each_expr(body, &mut |expr| {
-            found.lock |= may_lock(expr, models, imported);
-            found.statement |= may_run_sql(expr, models);
+            found.lock |= may_lock(expr, models, &imported.libraries);
+            found.statement |= may_run_sql(expr, models) || imported.builder && models.may_run_builder(expr);
             match &expr.kind {
                 ExprKind::Path(path) => paths.push(path),
                 ExprKind::MethodCall { method, .. } => names.push(method.as_str()),
+                ExprKind::Struct { fields, .. } => {
+                    found.sets_renewal |= fields
+                        .iter()
+                        .any(|(name, _)| says_renewal_interval(name) || says_time_before_end(name));
+                }
                 _ => {}
             }
         });

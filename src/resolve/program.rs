@@ -7,6 +7,7 @@
 
 mod modules;
 mod paths;
+mod tables;
 mod types;
 
 use std::collections::{HashMap, HashSet};
@@ -18,6 +19,7 @@ use super::Package;
 pub use modules::ModuleId;
 use modules::Modules;
 use paths::Target;
+pub use tables::{Declared, TableId};
 
 /// One Rust file of the run.
 pub struct SourceUnit<'a> {
@@ -62,6 +64,8 @@ pub struct Program<'a> {
     implemented: HashSet<(usize, usize)>,
     /// Every name that something in the run has, by declaration or by a renaming import.
     names: HashSet<&'a str>,
+    /// What tables of databases, their columns and rows are called; most names are none of these.
+    table_names: HashSet<&'a str>,
     known_targets: paths::Known,
     known_types: types::Known,
 }
@@ -132,6 +136,7 @@ impl<'a> Program<'a> {
             crates,
             implemented: HashSet::new(),
             names: HashSet::new(),
+            table_names: tables::names(units),
             known_targets: paths::Known::default(),
             known_types: types::Known::default(),
         };

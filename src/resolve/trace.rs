@@ -8,8 +8,8 @@ use std::sync::Arc;
 use crate::facts::Location;
 use crate::locks::{Advice, OnFailure};
 
-use super::models::Refusal;
-use super::value::{Expiry, OperationIndex, Value, WriteCondition};
+use super::models::{MergeWords, Refusal};
+use super::value::{Expiry, Moment, OperationIndex, Value, WriteCondition};
 
 /// How many operations of a callee are carried into its callers. Bounds the work on long call chains.
 pub const MAX_OPERATIONS: usize = 256;
@@ -24,12 +24,18 @@ pub struct Trace {
     pub tested_params: Vec<bool>,
     /// Comparisons and constructions that a wall clock reading flows into.
     pub clock_uses: Vec<ClockUse>,
+    /// Spans of time counted from a reading of a monotonic clock.
+    pub deadlines: Vec<Deadline>,
     /// The tasks and threads that it starts.
     pub tasks: Vec<Task>,
     /// Where its own body may leave it early.
     pub exits: Vec<Exit>,
     /// Where it runs the closures that it is given, in order.
     pub closure_runs: Vec<ClosureRun>,
+    /// Where its own flow waits for a signal that asks the process to end.
+    pub waits: Vec<SignalWait>,
+    /// Behind such a wait, it waits for something else.
+    pub waits_for_others: bool,
 }
 
 /// A call of a parameter.
@@ -56,11 +62,43 @@ pub struct Exit {
     pub in_loop: Option<u32>,
 }
 
+/// A span of time that begins with a reading of a monotonic clock.
+#[derive(Debug, Clone)]
+pub struct Deadline {
+    pub from: Moment,
+    pub length: DeadlineLength,
+    /// The conditions that hold where the clock is read, or the span is counted.
+    pub guards: Rc<GuardList>,
+    pub spawned_at: Option<Location>,
+}
+
+#[derive(Debug, Clone)]
+pub enum DeadlineLength {
+    Span(Value),
+    /// It is kept in a field, whose age may be looked at later.
+    OfField(FieldName),
+}
+
+/// A wait for a signal that asks the process to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SignalWait {
+    /// Where the signal is named.
+    pub signal: Location,
+    /// How many operations came before it.
+    pub position: usize,
+    /// The arm of the `select!` that it is in.
+    pub arm: Option<(u32, u32)>,
+}
+
 /// A task or thread, and what becomes of its handle.
 #[derive(Debug, Clone)]
 pub struct Task {
     /// The call that starts it.
     pub location: Location,
+    /// How many exits of the function came before it.
+    pub exits: usize,
+    /// An exit between its start and the first use of its handle, which leaves it running.
+    pub left_by: Option<Location>,
     pub uses: Vec<HandleUse>,
     /// The handle is part of the result.
     pub returned: bool,
@@ -78,16 +116,27 @@ pub struct HandleUse {
     pub kind: HandleUseKind,
     /// How many operations came before it, or before the first word to the task to stop.
     pub position: usize,
+    /// The `select!` of the function that it is in, and which arm.
+    pub arm: Option<(u32, u32)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HandleUseKind {
-    /// `abort()`, or an `.await` behind a word to stop.
+    /// `abort()`.
     Abort,
+    /// `.await` behind a word to stop.
+    AwaitStopped,
     /// `.await`, `join()`, or a `select!` on it.
     Await,
     /// `is_finished()`.
     Ask,
+}
+
+impl HandleUseKind {
+    /// Whoever does it goes on when the task has ended.
+    pub fn sees_the_end(self) -> bool {
+        matches!(self, Self::Await | Self::AwaitStopped)
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -172,8 +221,12 @@ pub struct Context {
     pub in_drop: bool,
     /// Behind a `sleep`, on the same path.
     pub after_sleep: bool,
+    /// Behind a wait for a signal that asks the process to end, or in its handler.
+    pub after_signal: bool,
     /// In a closure that a `transaction(…)` call runs.
     pub in_transaction: bool,
+    /// In a future of a `select!`, which another arm may end.
+    pub raced: bool,
     /// In a future that a call such as `run_until_cancelled(…)` may end.
     pub stoppable: bool,
     /// The `select!` of the function under evaluation that it is in, and which arm.
@@ -192,8 +245,10 @@ impl Context {
             spawned_at: self.spawned_at.or(call.spawned_at),
             in_drop: self.in_drop | call.in_drop,
             after_sleep: self.after_sleep | call.after_sleep,
+            after_signal: self.after_signal | call.after_signal,
             in_transaction: self.in_transaction | call.in_transaction,
             stoppable: self.stoppable | call.stoppable,
+            raced: self.raced | call.raced,
             arm: call.arm,
             innermost: call.innermost,
         }
@@ -237,6 +292,8 @@ pub enum Action {
     Increment,
     Watch,
     Unwatch,
+    /// A document is merged into the object under the key; what that does is in the document.
+    Merge(Rc<MergeCall>),
     Script(Rc<ScriptCall>),
     Sql(Rc<SqlCall>),
     /// The pipeline of this number was sent.
@@ -245,14 +302,22 @@ pub enum Action {
     Begin,
     Commit,
     Rollback,
-    /// The process is ended.
-    Exit,
+    /// The process is ended. `told`: the same flow has told others to stop before.
+    Exit {
+        told: bool,
+    },
 }
 
 impl Action {
     pub fn has_no_expiry(&self) -> bool {
         matches!(self, Action::Set { expiry: Expiry::None, .. })
     }
+}
+
+#[derive(Debug)]
+pub struct MergeCall {
+    pub document: Value,
+    pub words: MergeWords,
 }
 
 #[derive(Debug)]

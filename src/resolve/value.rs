@@ -4,15 +4,22 @@
 use std::rc::Rc;
 
 use super::alternatives::common_statement;
+use super::chain::Chain;
 pub use super::condition::Condition;
-pub use super::flows::{Flows, TimeUnit};
-use super::models::Command;
+pub use super::flows::{Flows, Moment, TimeUnit};
 use super::quantity::Ratio;
+pub use super::requests::{
+    CommandBuilder, Expiry, QueryBuilder, ScriptBuilder, SetOptions, TransactionBuilder, TransactionPart,
+    WriteCondition,
+};
 use crate::facts::rust::{Expr, Param, Type};
 use crate::facts::{FileId, Location, TextMap};
 
 /// An operation of the trace under evaluation, by its position there.
 pub type OperationIndex = usize;
+
+/// The arguments of longer calls are not kept.
+const MAX_ARGUMENTS: usize = 4;
 
 /// Longer lists are not taken item by item.
 const MAX_ITEMS: usize = 16;
@@ -24,6 +31,8 @@ pub struct Value {
     pub flows: Flows,
     /// The written type, as far as an annotation, a field or a constructor shows it.
     pub ty: Option<Rc<Type>>,
+    /// The arguments of the call whose result it is, where nothing else is known of the result.
+    pub arguments: Option<Rc<[Value]>>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -58,6 +67,8 @@ pub enum Form {
     SetOptions(SetOptions),
     Script(Rc<ScriptBuilder>),
     Query(Rc<QueryBuilder>),
+    /// A statement, or a part of one, that calls put together.
+    Chain(Rc<Chain>),
     /// A conditional transaction under construction, and what it is made of.
     Transaction(Rc<TransactionBuilder>),
     TransactionPart(Rc<TransactionPart>),
@@ -159,87 +170,6 @@ pub struct Closure {
     pub body: Expr,
 }
 
-#[derive(Debug, Clone, Default)]
-pub struct CommandBuilder {
-    pub args: Vec<Value>,
-    /// From the command's name to the last argument.
-    pub location: Option<Location>,
-}
-
-/// The options of a SET, as builders make them.
-#[derive(Debug, Clone, Default)]
-pub struct SetOptions {
-    pub condition: WriteCondition,
-    pub expiry: Expiry,
-    pub returns_old: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum WriteCondition {
-    #[default]
-    Always,
-    IfAbsent,
-    IfPresent,
-    /// Only while the stored value equals a given one.
-    IfEqual,
-    /// Only while nobody has written it since it was read.
-    IfUnchanged,
-}
-
-/// The lifetime that an operation gives a key.
-#[derive(Debug, Clone, Default)]
-pub enum Expiry {
-    #[default]
-    None,
-    /// In milliseconds where it folds to a number; `unit` is what a plain number counts, in milliseconds.
-    After {
-        millis: Option<i128>,
-        unit: i128,
-        value: Box<Value>,
-    },
-    /// At a moment of somebody's clock.
-    At(Box<Value>),
-    /// The lifetime that the key has.
-    Keep,
-    Unknown,
-}
-
-impl Expiry {
-    pub fn is_none(&self) -> bool {
-        matches!(self, Expiry::None)
-    }
-}
-
-#[derive(Debug, Clone, Default)]
-pub struct ScriptBuilder {
-    pub source: Value,
-    pub keys: Vec<Value>,
-    pub args: Vec<Value>,
-}
-
-#[derive(Debug, Clone, Default)]
-pub struct QueryBuilder {
-    pub text: Value,
-    pub binds: Vec<Value>,
-    /// Where the query was made.
-    pub location: Option<Location>,
-    /// The text is read from this file, named relative to the package (`query_file!`).
-    pub file: Option<Rc<str>>,
-}
-
-/// What is done in one step when all conditions hold.
-#[derive(Debug, Clone, Default)]
-pub struct TransactionBuilder {
-    pub conditions: Vec<Value>,
-    pub steps: Vec<Value>,
-}
-
-#[derive(Debug)]
-pub enum TransactionPart {
-    Condition { key: Value, condition: WriteCondition },
-    Step { command: Rc<Command>, args: Vec<Value> },
-}
-
 /// How far the reply of an operation has been unpacked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Layer {
@@ -285,9 +215,10 @@ impl Value {
                 selection.cases.iter().for_each(|(_, case)| flows.absorb(&case.flows));
             }
             Form::Condition(condition) => condition.absorb_into(&mut flows),
+            Form::Chain(chain) => chain.values().for_each(|part| flows.absorb(&part.flows)),
             _ => {}
         }
-        Self { form, flows, ty: None }
+        Self { form, flows, ty: None, arguments: None }
     }
 
     pub fn unknown() -> Self {
@@ -321,6 +252,29 @@ impl Value {
             self.ty = ty;
         }
         self
+    }
+
+    /// The result of a call that is not followed: other arguments make another value.
+    #[must_use]
+    pub fn with_arguments(mut self, args: &[Value]) -> Self {
+        if matches!(self.form, Form::Unknown | Form::Symbol(_)) && args.len() <= MAX_ARGUMENTS {
+            self.arguments = Some(args.iter().map(Self::flat).collect());
+        }
+        self
+    }
+
+    /// Only what has flowed into it where it holds a call's arguments: chains must not grow with the text.
+    fn flat(&self) -> Self {
+        let plain = |value: &Self| {
+            value.arguments.is_none()
+                && matches!(value.form, Form::Unknown | Form::Symbol(_) | Form::Int(_) | Form::Reply(..))
+        };
+        let whole = |piece: &Piece| !matches!(piece, Piece::Hole(value) if !plain(value));
+        let is_flat = match &self.form {
+            Form::Text(pieces) => self.arguments.is_none() && pieces.iter().all(whole),
+            _ => plain(self),
+        };
+        if is_flat { self.clone() } else { Self::made_of([self]).with_type(self.ty.clone()) }
     }
 
     #[must_use]
@@ -363,7 +317,12 @@ impl Value {
                 | Form::Script(_)
                 | Form::Query(_)
                 | Form::Transaction(_)
-        )
+        ) || matches!(&self.form, Form::Chain(chain) if chain.begins_with("Query::"))
+    }
+
+    /// Whether it is a statement that a builder has put together.
+    pub fn is_statement_chain(&self) -> bool {
+        matches!(&self.form, Form::Chain(chain) if chain.is_statement())
     }
 
     pub fn selected(by: Selector, cases: Vec<(Rc<str>, Value)>) -> Self {
@@ -449,10 +408,31 @@ impl Value {
                     )
                 })
                 .with_type(either_type()),
+            (Form::Chain(a), Form::Chain(b)) if a.is_same_start(b) => a.either(b),
+            (Form::Document(_) | Form::Selected(_), Form::Document(_))
+            | (Form::Document(_), Form::Selected(_)) => {
+                selected_documents(left, right).with_type(either_type())
+            }
             (Form::Reply(a, layer), Form::Reply(b, _)) if a == b => Value::new(Form::Reply(*a, *layer)),
             _ => Value::made_of([left, right]).with_type(either_type()),
         }
     }
+}
+
+/// One of several documents, of which a condition decides that is not followed.
+fn selected_documents(left: &Value, right: &Value) -> Value {
+    let mut cases: Vec<(Rc<str>, Value)> = Vec::new();
+    for side in [left, right] {
+        match &side.form {
+            Form::Selected(known) => cases.extend(known.cases.iter().cloned()),
+            _ => cases.push(("_".into(), side.clone())),
+        }
+    }
+    let is_document = |(_, value): &(Rc<str>, Value)| matches!(value.form, Form::Document(_));
+    if cases.len() > MAX_ITEMS || !cases.iter().all(is_document) {
+        return Value::made_of([left, right]);
+    }
+    Value::selected(Selector::Condition, cases)
 }
 
 /// Whether two texts are alike, whatever their holes hold.

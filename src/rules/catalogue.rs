@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::Check;
 use crate::finding::{Finding, Severity};
+use crate::spelling::nearest_name;
 
 include!(concat!(env!("OUT_DIR"), "/rules.rs"));
 
@@ -50,6 +51,24 @@ pub fn all() -> &'static [RuleInfo] {
 
 pub fn find(name: &str) -> Option<&'static RuleInfo> {
     all().iter().find(|rule| rule.name == name)
+}
+
+/// A name that is neither a rule nor a group.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no rule or group `{name}`{}", .nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default())]
+pub struct UnknownRule {
+    pub name: String,
+    pub nearest: Option<&'static str>,
+}
+
+/// Accepts the names of rules and groups.
+pub fn known_name(name: &str) -> Result<(), UnknownRule> {
+    let is_known = all().iter().any(|rule| rule.name == name || rule.group == name);
+    if is_known {
+        return Ok(());
+    }
+    let names = all().iter().flat_map(|rule| [rule.name, rule.group.as_str()]);
+    Err(UnknownRule { name: name.to_owned(), nearest: nearest_name(name, names) })
 }
 
 fn parse(name: &'static str, page: &'static str, check: Check) -> RuleInfo {

@@ -13,7 +13,10 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
     let regions = inventory.held_regions();
     let fenced: BTreeSet<&str> =
         regions.iter().filter(|region| region.is_fenced).map(|region| region.function.as_str()).collect();
-    let is_dropped = |release: &Operation| release.reply == ReplyUse::Ignored && release.pipeline.is_none();
+    // A destructor can tell nobody, and whoever drops the guard does not go on with the work.
+    let is_dropped = |release: &Operation| {
+        release.reply == ReplyUse::Ignored && release.pipeline.is_none() && !release.context.in_drop
+    };
     for (sequence, release, place) in droppers(inventory.compared_deletes(), is_dropped) {
         // Where every write is fenced, the store has refused what was stale.
         if fenced.contains(sequence.function.as_str()) {
@@ -29,7 +32,8 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
     for row in row_writes(inventory) {
         let held = row.purpose == Purpose::Release
             && matches!(row.protection(inventory), Protection::Held { .. } | Protection::Fenced { .. });
-        if held && row.site.count == CountUse::Ignored && !row.is_nested {
+        let in_drop = row.site.function.as_deref().is_some_and(|function| function.ends_with("::drop"));
+        if held && !in_drop && row.site.count == CountUse::Ignored && !row.is_nested {
             let lock = &row.write.table.name;
             let draft =
                 Draft::new(row.site.location(), "its affected-row count is dropped", message(lock), HELP);

@@ -1,6 +1,6 @@
 //! A conditional write whose outcome nobody looks at: a refused write looks like success.
 
-use crate::facts::sql::{Expr, ExprKind, WriteVerb};
+use crate::facts::sql::{Expr, WriteVerb};
 use crate::finding::{Confidence, Severity};
 use crate::locks::rows::{Protection, Purpose, RowWrite, row_writes};
 use crate::locks::{CountUse, Inventory};
@@ -21,7 +21,10 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
             Protection::Fenced { token, .. } if can_refuse(&row, &token.name) => {
                 report.add(draft(&row, &token.name, Severity::Error));
             }
-            Protection::Held { column, .. } if can_refuse(&row, &column) => {
+            // Where nobody holds rows, the run or attempt that a row belongs to is a part of its key.
+            Protection::Held { column, .. }
+                if row.has_holders() && row.is_holder(&column) && can_refuse(&row, &column) =>
+            {
                 // A holder that withdraws its own row loses nothing when the row is gone already.
                 let withdraws = row.write.verb == WriteVerb::Delete;
                 report.add(draft(&row, &column, if withdraws { Severity::Info } else { Severity::Warning }));
@@ -40,7 +43,7 @@ fn can_refuse(row: &RowWrite<'_>, column: &str) -> bool {
         .filter(|(name, ..)| name.eq_ignore_ascii_case(column))
         .map(|(.., other)| other)
         .collect();
-    own.is_empty() || own.iter().any(|other| !matches!(other.kind, ExprKind::Query(_)))
+    own.is_empty() || own.iter().any(|other| !row.looks_up(other))
 }
 
 fn draft(row: &RowWrite<'_>, column: &str, severity: Severity) -> Draft {

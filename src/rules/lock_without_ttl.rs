@@ -1,10 +1,8 @@
 //! A lock that nothing ever gives an expiry: a crash holds it for ever.
 
-use crate::locks::naming::{
-    is_claim_time, is_deadline, is_lock_table, is_owner, is_time, is_weak_deadline, is_weak_owner,
-};
-use crate::locks::schema::Table;
-use crate::locks::{Action, Inventory, Operation, Ttl};
+use crate::locks::naming::{is_claim_time, is_time, is_weak_deadline, is_weak_owner};
+use crate::locks::schema::{Column, Table};
+use crate::locks::{Action, Conventions, Inventory, Operation, Ttl};
 use crate::rules::{Draft, Reporter};
 
 pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
@@ -43,7 +41,11 @@ fn expires_somewhere(inventory: &Inventory, acquire: &Operation) -> bool {
         operation.key == acquire.key
             && matches!(
                 operation.action,
-                Action::Expire { .. } | Action::Overwrite { ttl: Ttl::Given(_) | Ttl::WallClock(_), .. }
+                Action::Expire { .. }
+                    | Action::Overwrite {
+                        ttl: Ttl::Given(_) | Ttl::WallClock(_) | Ttl::UntilWallClock(_),
+                        ..
+                    }
             )
     })
 }
@@ -51,7 +53,8 @@ fn expires_somewhere(inventory: &Inventory, acquire: &Operation) -> bool {
 fn check_rows(inventory: &Inventory, report: &mut Reporter<'_>) {
     let tables = inventory.schema.databases.iter().flat_map(|database| database.tables.values().flatten());
     for table in tables {
-        let Some(declared) = table.declared.filter(|_| holds_for_ever(table)) else { continue };
+        let is_forever = holds_for_ever(table, &inventory.conventions);
+        let Some(declared) = table.declared.filter(|_| is_forever) else { continue };
         let name = &table.name.name;
         report.add(
             Draft::new(
@@ -65,10 +68,14 @@ fn check_rows(inventory: &Inventory, report: &mut Reporter<'_>) {
     }
 }
 
-fn holds_for_ever(table: &Table) -> bool {
+fn holds_for_ever(table: &Table, conventions: &Conventions) -> bool {
+    let name = table.name.name.as_str();
     let any = |test: fn(&str) -> bool| table.columns.iter().any(|column| test(&column.name));
+    let owned = |column: &Column| conventions.is_owner(name, &column.name) || is_weak_owner(&column.name);
+    let ends = |column: &Column| conventions.is_deadline(name, &column.name);
     table.is_whole
-        && is_lock_table(&table.name.name)
-        && (any(is_owner) || any(is_weak_owner))
-        && ![is_deadline, is_weak_deadline, is_claim_time, is_time].into_iter().any(any)
+        && conventions.is_lock_table(name)
+        && table.columns.iter().any(owned)
+        && !table.columns.iter().any(ends)
+        && ![is_weak_deadline, is_claim_time, is_time].into_iter().any(any)
 }

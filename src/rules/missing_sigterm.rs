@@ -1,6 +1,7 @@
 //! A program that takes leases and dies from SIGTERM without giving them back.
 
-use crate::locks::{Inventory, SigtermHandling};
+use crate::finding::Confidence;
+use crate::locks::{Binary, Inventory, SigtermHandling};
 use crate::rules::{Draft, Reporter};
 
 pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
@@ -8,7 +9,7 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
         let Some(lease) = &binary.takes_lease else { continue };
         let (reason, place) = match &binary.sigterm {
             SigtermHandling::Handled => continue,
-            SigtermHandling::Missing => ("it handles no signal".to_owned(), None),
+            SigtermHandling::Missing => (unheard(binary), None),
             SigtermHandling::OnlyInterrupt(place) => (
                 "it hears Ctrl-C (SIGINT) only".to_owned(),
                 Some((*place, "hears SIGINT, not SIGTERM".to_owned())),
@@ -29,6 +30,16 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
         if let Some((place, label)) = place {
             draft = draft.related(place, label);
         }
+        if binary.may_hear.is_some() {
+            draft = draft.confidence(Confidence::Low);
+        }
         report.add(draft);
+    }
+}
+
+fn unheard(binary: &Binary) -> String {
+    match &binary.may_hear {
+        Some(name) => format!("it handles no signal, unless `{name}` does"),
+        None => "it handles no signal".to_owned(),
     }
 }

@@ -36,11 +36,13 @@ fn is_left_alone(operation: &Operation) -> bool {
 }
 
 fn has_awaited_release(inventory: &Inventory, key: usize) -> bool {
-    inventory.sequences.iter().flat_map(|sequence| &sequence.operations).any(|operation| {
-        operation.key == key
-            && matches!(operation.action, Action::Delete { .. })
-            && !operation.context.in_drop
-            && !operation.is_test
-            && !operation.via.is_empty()
+    inventory.sequences.iter().any(|sequence| {
+        sequence.operations.iter().any(|operation| {
+            operation.key == key
+                && matches!(operation.action, Action::Delete { .. })
+                && !operation.context.in_drop
+                && !operation.is_test
+                && (!operation.via.is_empty() || sequence.is_called)
+        })
     })
 }

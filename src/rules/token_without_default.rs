@@ -2,9 +2,9 @@
 
 use crate::facts::sql::Dialect;
 use crate::finding::Confidence;
-use crate::locks::Inventory;
 use crate::locks::fences::{FenceColumn, fence_columns};
-use crate::locks::naming::{TokenTier, is_lock_table};
+use crate::locks::naming::TokenTier;
+use crate::locks::{Conventions, Inventory};
 use crate::rules::{Draft, Reporter};
 
 pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
@@ -21,7 +21,9 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
         if !is_token {
             continue;
         }
-        if let Some((label, message, confidence)) = bare(&fence).or_else(|| too_high(&fence)) {
+        if let Some((label, message, confidence)) =
+            bare(&fence).or_else(|| too_high(&fence, &inventory.conventions))
+        {
             let help = format!(
                 "give `{}` a default below every token that can be issued: `NOT NULL DEFAULT 0`",
                 column.name
@@ -53,8 +55,8 @@ fn bare(fence: &FenceColumn<'_>) -> Option<Defect> {
 }
 
 /// A new row refuses holders whose token is not above the default.
-fn too_high(fence: &FenceColumn<'_>) -> Option<Defect> {
-    let draws_its_own = is_lock_table(&fence.table.name.name) || !fence.is_carried();
+fn too_high(fence: &FenceColumn<'_>, conventions: &Conventions) -> Option<Defect> {
+    let draws_its_own = conventions.is_lock_table(&fence.table.name.name) || !fence.is_carried();
     if draws_its_own || fence.tier > TokenTier::Lease || !fence.usage.is_ordered() {
         return None;
     }

@@ -21,12 +21,20 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
                 ),
                 "stop the task and await its handle before the release",
             ),
+            Handle::Stopped if task.left_by.is_some() && !renewal.repetition.can_be_stopped => (
+                "goes on when this function returns early",
+                format!(
+                    "an early return leaves the task that renews the lease `{}` running, so that the lease never ends",
+                    renewal.lock
+                ),
+                "let a guard abort the task when it is dropped, or stop it on every way out",
+            ),
             _ => continue,
         };
-        report.add(
-            Draft::new(task.started_at, label, message, help)
-                .lock(&renewal.lock)
-                .related(renewal.repetition.call, "the lease is renewed here"),
-        );
+        let mut draft = Draft::new(task.started_at, label, message, help).lock(&renewal.lock);
+        if let (Handle::Stopped, Some(exit)) = (task.handle, task.left_by) {
+            draft = draft.related(exit, "this leaves without stopping it");
+        }
+        report.add(draft.related(renewal.repetition.call, "the lease is renewed here"));
     }
 }

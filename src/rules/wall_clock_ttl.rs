@@ -5,7 +5,9 @@ use crate::locks::{ClockFlow, ClockFlowKind, Inventory};
 use crate::rules::{Draft, Reporter};
 
 pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
-    for flow in inventory.clock_flows.iter().filter(|flow| !flow.is_test) {
+    for flow in
+        inventory.clock_flows.iter().filter(|flow| !flow.is_test && flow.kind != ClockFlowKind::GivenAsEnd)
+    {
         let mut draft = Draft::new(
             flow.location,
             label(&flow.kind),
@@ -28,7 +30,7 @@ fn label(kind: &ClockFlowKind) -> &'static str {
             "compares with the wall clock"
         }
         ClockFlowKind::StoredAsDeadline { .. } => "keeps a moment of the wall clock as deadline",
-        ClockFlowKind::GivenAsTtl => "the lifetime comes from the wall clock",
+        ClockFlowKind::GivenAsTtl | ClockFlowKind::GivenAsEnd => "the lifetime comes from the wall clock",
     }
 }
 
@@ -43,7 +45,7 @@ fn message(flow: &ClockFlow) -> String {
         ClockFlowKind::StoredAsDeadline { field } => {
             format!("the end of the lease is kept as wall-clock time (`{field}`): a step of the clock makes an expired lease look held")
         }
-        ClockFlowKind::GivenAsTtl => {
+        ClockFlowKind::GivenAsTtl | ClockFlowKind::GivenAsEnd => {
             "the lifetime of the lock is computed from the wall clock: a step of the clock makes it end early or late".to_owned()
         }
     }

@@ -12,8 +12,8 @@ use std::{fs, io};
 
 use ignore::{DirEntry, WalkBuilder, WalkState};
 
-use super::FileKind;
 use super::surroundings::{Surroundings, around};
+use super::{FileKind, Patterns};
 
 /// What to look for, and where.
 #[derive(Debug, Clone)]
@@ -24,6 +24,10 @@ pub struct Request {
     pub working_directory: PathBuf,
     /// Walk what `.gitignore` and its like hide.
     pub no_ignore: bool,
+    /// A file whose text an editor gives, so that it need not exist.
+    pub unsaved: Option<PathBuf>,
+    /// Never looked at, not even when it is named.
+    pub excluded: Vec<Patterns>,
     pub threads: Option<NonZeroUsize>,
 }
 
@@ -54,6 +58,8 @@ pub struct Discovery {
     pub files: BTreeMap<PathBuf, Found>,
     /// Files that were named but are of no kind that is checked.
     pub skipped: Vec<PathBuf>,
+    /// Files and folders that were named and are excluded.
+    pub excluded: Vec<PathBuf>,
 }
 
 impl Discovery {
@@ -70,12 +76,15 @@ pub fn discover(request: &Request) -> Result<Discovery, PathError> {
     let mut contexts: BTreeMap<PathBuf, Surroundings> = BTreeMap::new();
     let mut single = Vec::new();
     for path in &request.paths {
-        let path = resolve(path, &request.working_directory)?;
-        if path.is_dir() {
+        let is_unsaved = request.unsaved.as_ref() == Some(path);
+        let path = if is_unsaved { path.clone() } else { resolve(path, &request.working_directory)? };
+        if is_excluded(&path, path.is_dir(), &request.excluded) {
+            discovery.excluded.push(path);
+        } else if path.is_dir() {
             for (path, found) in walk(&path, Surroundings::Tree, request) {
                 discovery.add(path, Found { reported: true, ..found });
             }
-        } else if let Some(kind) = FileKind::of(&path).filter(|_| path.is_file()) {
+        } else if let Some(kind) = FileKind::of(&path).filter(|_| is_unsaved || path.is_file()) {
             let (root, surroundings) = around(&path);
             let is_test = is_test(&path, &root);
             contexts.insert(root, surroundings);
@@ -124,6 +133,7 @@ fn walk(root: &Path, surroundings: Surroundings, request: &Request) -> Vec<(Path
 fn walker(root: &Path, surroundings: Surroundings, request: &Request) -> WalkBuilder {
     let mut builder = WalkBuilder::new(root);
     let base = root.to_owned();
+    let excluded = request.excluded.clone();
     builder
         .standard_filters(!request.no_ignore)
         .hidden(true)
@@ -136,8 +146,15 @@ fn walker(root: &Path, surroundings: Surroundings, request: &Request) -> WalkBui
             Surroundings::Tree => None,
             Surroundings::Folder => Some(1),
         })
-        .filter_entry(move |entry| !is_build_output(entry, &base));
+        .filter_entry(move |entry| {
+            let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+            !is_build_output(entry, &base) && !is_excluded(entry.path(), is_folder, &excluded)
+        });
     builder
+}
+
+fn is_excluded(path: &Path, is_folder: bool, excluded: &[Patterns]) -> bool {
+    excluded.iter().any(|patterns| patterns.matches(path, is_folder))
 }
 
 /// Cargo's `target`, but not a module of that name.

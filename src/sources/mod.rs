@@ -8,6 +8,7 @@ mod discovery;
 mod manifest;
 mod packages;
 mod paths;
+mod patterns;
 mod prefilter;
 mod read;
 pub(crate) mod rust_tokens;
@@ -22,8 +23,9 @@ pub use depth::{DEPTH_LIMIT, too_deep_at};
 pub use discovery::{Discovery, Found, PathError, Request, discover};
 pub use manifest::{Binary, Dependency, Manifest};
 pub use packages::{Packages, read_packages};
+pub use patterns::{PatternError, Patterns};
 pub use prefilter::{Interest, Words};
-pub use read::{ReadError, SIZE_LIMIT, read_text};
+pub use read::{ReadError, SIZE_LIMIT, read_text, read_unsaved};
 pub use test_code::without_test_modules;
 
 use crate::facts::lines::{LineIndex, Position};
@@ -94,6 +96,15 @@ impl SourceFile {
 #[derive(Debug, Default)]
 pub struct Sources {
     files: Vec<SourceFile>,
+    unsaved: Option<Unsaved>,
+}
+
+/// A file as an editor holds it, whatever stands on disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unsaved {
+    /// Absolute, as the system resolves it; it need not exist.
+    pub path: PathBuf,
+    pub text: Arc<str>,
 }
 
 impl Sources {
@@ -116,6 +127,20 @@ impl Sources {
         (sources, problems)
     }
 
+    /// Puts an editor's text in the place of a file's.
+    pub fn set_unsaved(&mut self, unsaved: Option<Unsaved>) {
+        self.unsaved = unsaved;
+    }
+
+    /// Reads a file's text, or takes the editor's.
+    pub fn read(&self, file: FileId) -> Result<String, ReadError> {
+        let path = self.absolute(file);
+        match self.unsaved.as_ref().filter(|unsaved| unsaved.path == path) {
+            Some(unsaved) => Ok(unsaved.text.as_ref().to_owned()),
+            None => read_text(path),
+        }
+    }
+
     pub fn files(&self) -> impl Iterator<Item = (FileId, &SourceFile)> {
         self.files.iter().enumerate().map(|(at, file)| (to_id(at), file))
     }
@@ -128,6 +153,11 @@ impl Sources {
 
     pub fn path(&self, file: FileId) -> &str {
         &self.file(file).path
+    }
+
+    /// The path from a folder, as [`Sources::path`] is from the working directory.
+    pub fn path_from(&self, file: FileId, folder: &Path) -> String {
+        paths::shown(self.absolute(file), folder)
     }
 
     pub fn absolute(&self, file: FileId) -> &Path {

@@ -65,6 +65,14 @@ const LOCKS: &[&str] = &[
     "redlock",
     "distributed_lock",
     "Api<Lease>",
+    "coordination::v1",
+    // Defaults that decide when a lease is renewed.
+    "renew_interval",
+    "renewal_interval",
+    "watchdog_interval",
+    "renew_every",
+    "renew_grace",
+    "renew_before",
 ];
 
 /// Statements that a token must guard, in text or in a file that code names.
@@ -92,6 +100,30 @@ const STATEMENTS: &[&str] = &[
     "CREATE TABLE ",
     "ALTER TABLE ",
     "MigrationTrait",
+    // What query builders put together, and the tables and rows that they name.
+    "diesel::update",
+    "diesel::delete",
+    "diesel::insert_into",
+    "use diesel::{",
+    "use diesel::dsl",
+    "table! {",
+    "AsChangeset",
+    "DeriveEntity",
+    "DeriveIden",
+    "(Iden)",
+    "(Iden,",
+    ", Iden)",
+    ", Iden,",
+    "::update_many()",
+    "::delete_many()",
+    "::delete_by_id(",
+    "ActiveModel {",
+    "ActiveModel =",
+    "into_active_model()",
+    "Query::update()",
+    "Query::delete()",
+    "OnConflict::",
+    "Statement::from_s",
 ];
 
 /// Handlers of signals.
@@ -169,6 +201,8 @@ mod tests {
             "sqlx::query!(\"select pg_try_advisory_lock($1)\")",
             "sqlx::query(\"update jobs set done = true where id = $1 and owner = $2\")",
             "signal(SignalKind::terminate()); sqlx::query_file!(\"done.sql\")",
+            "diesel::update(jobs::table.find(id)).set(jobs::state.eq(1)).execute(conn)",
+            "#[derive(Debug, Iden)] enum Jobs { Table }",
         ] {
             assert_eq!(words.interest(text), Some(Interest::Statement), "{text}");
         }
@@ -183,6 +217,7 @@ mod tests {
             "let guard = self.state.lock().unwrap(); guard.insert(key, value);",
             "// update the counter, delete the old entry and release the lease",
             "let version = package.version();",
+            "use syn::{Expr, Ident, Item}; map.update(key); fn call(Ident: u8) {}",
         ] {
             assert_eq!(words.interest(text), None, "{text}");
         }

@@ -67,6 +67,16 @@ pub fn read_text(path: &Path) -> Result<String, ReadError> {
     decode(bytes)
 }
 
+/// Reads what an editor holds of a file.
+pub fn read_unsaved(input: &mut dyn Read) -> Result<String, ReadError> {
+    let mut bytes = Vec::new();
+    input.take(SIZE_LIMIT + 1).read_to_end(&mut bytes).map_err(from_io)?;
+    if bytes.len() as u64 > SIZE_LIMIT {
+        return Err(ReadError::TooLarge);
+    }
+    decode(bytes)
+}
+
 fn from_io(error: io::Error) -> ReadError {
     match error.kind() {
         io::ErrorKind::NotFound => ReadError::Vanished,

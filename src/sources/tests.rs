@@ -21,6 +21,8 @@ fn request(folder: &Path, paths: &[&str]) -> Request {
         paths: paths.iter().map(PathBuf::from).collect(),
         working_directory: folder.canonicalize().unwrap(),
         no_ignore: false,
+        unsaved: None,
+        excluded: Vec::new(),
         threads: None,
     }
 }

@@ -5,6 +5,7 @@
 use aho_corasick::AhoCorasick;
 use std::sync::LazyLock;
 
+use super::lex::{TokenKind, tokens};
 use crate::facts::sql::Dialect;
 
 /// Words that one dialect has and the others lack, in lower case, with their weight.
@@ -52,6 +53,21 @@ static WORDS: LazyLock<AhoCorasick> = LazyLock::new(|| {
         .build(MARKS.iter().map(|(word, ..)| word))
         .expect("the list of words is small and constant")
 });
+
+/// Whether the text has parameters that PostgreSQL does not know: `?` and no `$1`.
+pub fn has_question_marks(text: &str) -> bool {
+    if !text.contains('?') {
+        return false;
+    }
+    let parameters = tokens(text, 0, text.len(), Dialect::Sqlite).into_iter();
+    let mut parameters = parameters.filter(|t| t.kind == TokenKind::Placeholder).map(|t| t.text(text));
+    let mut bare = false;
+    let numbered = parameters.any(|parameter| {
+        bare |= parameter == "?";
+        parameter.starts_with('$')
+    });
+    bare && !numbered
+}
 
 /// How much of a text is read for its dialect; the words come early.
 const READ: usize = 64 * 1024;

@@ -20,6 +20,21 @@ pub fn classify(path: &str, text: &str) -> SqlFileRole {
         .unwrap_or(SqlFileRole::Unknown)
 }
 
+/// As [`classify`], for a file below a folder of which the project says that it is a history.
+pub fn classify_in_history(path: &str, text: &str, root: &str) -> SqlFileRole {
+    let role = classify(path, text);
+    if matches!(role, SqlFileRole::Migration { .. }) {
+        return role;
+    }
+    let path = path.replace('\\', "/");
+    let (folders, file) = path.rsplit_once('/').unwrap_or(("", &path));
+    let folders: Vec<&str> = folders.split('/').collect();
+    let path = Path { file: file.to_ascii_lowercase(), written: file, folders: &folders };
+    let order = numbered(&path).unwrap_or_else(|| by_written_name(&path));
+    let dialect = path.dialect();
+    SqlFileRole::Migration { root: root.to_owned(), order, section: Section::Up, dialect, marked: false }
+}
+
 struct Path<'a> {
     file: String,
     written: &'a str,
@@ -303,6 +318,22 @@ mod tests {
         assert_eq!(role("queries_postgres/a.sql"), SqlFileRole::Query);
         assert_eq!(role("src/report.sql"), SqlFileRole::Unknown);
         assert_eq!(role(""), SqlFileRole::Unknown);
+    }
+
+    #[test]
+    fn a_project_names_its_own_histories() {
+        let SqlFileRole::Migration { root, order, .. } =
+            classify_in_history("store/steps/2-seats.sql", "SELECT 1;", "store/steps")
+        else {
+            panic!("it is a migration")
+        };
+        assert_eq!((root.as_str(), order.version), ("store/steps", vec![2]));
+        let SqlFileRole::Migration { root, .. } =
+            classify_in_history("store/migrations/0001_init.sql", "SELECT 1;", "store")
+        else {
+            panic!("it is a migration")
+        };
+        assert_eq!(root, "store/migrations", "what a framework's form says is kept");
     }
 
     #[test]

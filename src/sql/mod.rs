@@ -17,7 +17,7 @@ mod statement;
 
 use crate::facts::sql::{Dialect, SqlText};
 
-pub use dialect::guess_dialect;
+pub use dialect::{guess_dialect, has_question_marks};
 pub use prose::looks_like_statement;
 
 /// Reads a file, or the value of one literal. Spans are byte offsets in `text`.

@@ -362,8 +362,15 @@ fn gives_up(text: &str, list: &[Token]) -> bool {
 fn stale_columns(condition: &Expr, negated: bool, found: &mut Vec<(String, bool)>) {
     match &condition.kind {
         ExprKind::And(list) | ExprKind::Or(list) => {
+            let all_must_hold = matches!(condition.kind, ExprKind::And(_)) != negated;
+            let before = found.len();
             for part in list {
+                let so_far = found.len();
                 stale_columns(part, negated, found);
+                if all_must_hold && found.len() == so_far && !holds_for_writes(part) {
+                    found.truncate(before);
+                    return;
+                }
             }
         }
         ExprKind::Not(inner) => stale_columns(inner, !negated, found),
@@ -389,6 +396,21 @@ fn stale_columns(condition: &Expr, negated: bool, found: &mut Vec<(String, bool)
             }
         }
         _ => {}
+    }
+}
+
+/// Conditions that any write of a stale holder meets: that something changes, that a value is there, that it
+/// is an update.
+fn holds_for_writes(condition: &Expr) -> bool {
+    match &condition.kind {
+        ExprKind::NullTest { .. } => true,
+        ExprKind::Compare { operator: Comparison::NotEqual, left, right } => {
+            row_column(left).is_some() && row_column(right).is_some()
+        }
+        ExprKind::Compare { left, .. } => {
+            matches!(&left.kind, ExprKind::Column { name, .. } if name.eq_ignore_ascii_case("tg_op"))
+        }
+        _ => false,
     }
 }
 

@@ -234,3 +234,11 @@ fn hostile_text_neither_hangs_nor_crashes() {
     }
     assert_eq!(parse("", Dialect::Generic), SqlText::default());
 }
+
+#[test]
+fn question_marks_are_no_parameters_of_postgres() {
+    assert!(super::has_question_marks("UPDATE t SET a = ? WHERE b = 'what?'"));
+    assert!(!super::has_question_marks("UPDATE t SET a = $1 WHERE tags ? $2"));
+    assert!(!super::has_question_marks("UPDATE t SET a = 'what?'"));
+    assert!(!super::has_question_marks("UPDATE t SET a = ?1"));
+}

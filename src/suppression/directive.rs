@@ -11,8 +11,8 @@ pub(super) struct Directive {
 
 const FORM: &str = "the form is `leaselint: allow(rule, reason = \"…\")`";
 
-/// Reads the body of a comment; `None` when it does not open with `leaselint:`. What stands behind the
-/// closing parenthesis is free text.
+/// Reads the body of a comment; `None` when it does not open with `leaselint:`. Free text behind the closing
+/// parenthesis is a reason as well.
 pub(super) fn read_directive(body: &str) -> Option<Result<Directive, String>> {
     let rest = body.trim().strip_prefix("leaselint:")?.trim_start();
     let word_length = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '-').unwrap_or(rest.len());
@@ -62,6 +62,10 @@ fn read_arguments(mut rest: &str, whole_file: bool) -> Result<Directive, String>
     if directive.rules.is_empty() {
         return Err(format!("the list of rules is empty; {FORM}"));
     }
+    let behind = rest.trim_start_matches(|c: char| !c.is_alphanumeric());
+    if directive.reason.is_none() && !behind.is_empty() {
+        directive.reason = Some(behind.trim_end().to_owned());
+    }
     Ok(directive)
 }
 
@@ -99,7 +103,10 @@ mod tests {
         assert_eq!(directive.rules, ["get-then-del", "fence"]);
         assert_eq!(directive.reason.as_deref(), Some("see \"RFC 7\", §2"));
         assert!(!directive.whole_file);
-        assert!(read("leaselint:allow-file( fence ,) and why").unwrap().whole_file);
+        let behind = read("leaselint:allow-file( fence ,) -- and why").unwrap();
+        assert!(behind.whole_file);
+        assert_eq!(behind.reason.as_deref(), Some("and why"));
+        assert_eq!(read("leaselint: allow(fence) --").unwrap().reason, None);
     }
 
     #[test]

@@ -21,6 +21,19 @@ pub(crate) enum Grade {
     Silent,
 }
 
+/// A finding of a run.
+pub(crate) struct Reported {
+    pub(crate) place: Place,
+    /// The other places that it points at.
+    pub(crate) beside: Vec<Place>,
+}
+
+impl Reported {
+    fn is_spoken_of(&self, entry: &Expected) -> bool {
+        std::iter::once(&self.place).chain(&self.beside).any(|place| entry.speaks_of(place))
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Expected {
     pub(crate) package: String,
@@ -91,15 +104,24 @@ fn parse_entry(package: &str, version: &str, entry: &str) -> Option<Expected> {
 }
 
 /// How a run compares with the reader, one line a disagreement and a summary last.
-pub(crate) fn agreement(expected: &[Expected], reported: &[Place]) -> Vec<String> {
+///
+/// A finding may start at another of its places than the reader's: at the statement's text and not at the call
+/// that runs it. A place beside the first one is enough to agree, never to be refused.
+pub(crate) fn agreement(expected: &[Expected], reported: &[Reported]) -> Vec<String> {
     let sure: Vec<&Expected> = expected.iter().filter(|entry| entry.grade == Grade::Sure).collect();
     let (seen, unseen): (Vec<&Expected>, Vec<&Expected>) =
-        sure.iter().partition(|entry| reported.iter().any(|place| entry.speaks_of(place)));
+        sure.iter().partition(|entry| reported.iter().any(|finding| finding.is_spoken_of(entry)));
     let mut lines: Vec<String> = unseen.iter().map(|entry| format!("read, not reported: {entry}")).collect();
     let (mut welcome, mut refused, mut unread) = (0, 0, 0);
-    for place in reported {
-        let mentions: Vec<Grade> =
-            expected.iter().filter(|entry| entry.speaks_of(place)).map(|entry| entry.grade).collect();
+    for finding in reported {
+        let place = &finding.place;
+        let mentions: Vec<Grade> = expected
+            .iter()
+            .filter(|entry| {
+                entry.speaks_of(place) || (entry.grade != Grade::Silent && finding.is_spoken_of(entry))
+            })
+            .map(|entry| entry.grade)
+            .collect();
         if mentions.iter().any(|grade| *grade != Grade::Silent) {
             welcome += 1;
         } else if mentions.is_empty() {

@@ -6,7 +6,7 @@ use std::fmt;
 
 use serde::Deserialize;
 
-use crate::tool::Finding;
+use crate::tool::{Finding, Related};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -74,6 +74,17 @@ pub(crate) fn place(package: &str, finding: &Finding) -> Place {
         line: finding.line(),
         rule: finding.rule.clone(),
     }
+}
+
+/// The other places that a finding points at.
+pub(crate) fn places_beside(package: &str, finding: &Finding) -> Vec<Place> {
+    let beside = |related: &Related| Place {
+        package: package.to_owned(),
+        path: related.path.trim_start_matches("./").to_owned(),
+        line: related.span.start.line,
+        rule: finding.rule.clone(),
+    };
+    finding.related.iter().map(beside).collect()
 }
 
 pub(crate) fn parse(text: &str) -> Result<Vec<Recorded>, toml::de::Error> {

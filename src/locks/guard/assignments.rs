@@ -103,11 +103,15 @@ fn compares_token(question: Question<'_>, assignment: &Assignment) -> bool {
     }
 }
 
-/// The token's assignment, where it stands before a comparison that needs the old token.
+/// The token's assignment, where it stands before a comparison that needs the old token. `<=` does not where
+/// the assignment only ever raises it: the raised token equals the new one just when the new one was not older.
 fn set_too_early<'a>(question: Question<'a>) -> Option<&'a Assignment> {
     let write = question.write;
     let sequential = write.verb == WriteVerb::DuplicateKeyUpdate || question.dialect == Dialect::MySql;
     let at = write.assignments.iter().position(|a| a.column.eq_ignore_ascii_case(question.column))?;
-    let needs_old = |a: &Assignment| guard_of(question, a).is_some_and(|g| g.how == GuardKind::Less);
+    let only_raised = compares_token(question, &write.assignments[at]);
+    let needs_old = |a: &Assignment| {
+        guard_of(question, a).is_some_and(|g| g.how != GuardKind::LessOrEqual || !only_raised)
+    };
     (sequential && write.assignments[at + 1..].iter().any(needs_old)).then(|| &write.assignments[at])
 }

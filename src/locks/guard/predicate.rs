@@ -160,7 +160,18 @@ impl<'a> Frame<'a> {
             }
         }
         let operator = if negated { opposite(operator) } else { operator };
-        self.sides(operator, side(self, left), side(self, right), span)
+        for (choice, constant) in [(left, right), (right, left)] {
+            if let Some(ways) = ways_to(choice, operator, constant) {
+                let parts: Vec<_> = ways.into_iter().map(|c| (c, self.judge(c, false))).collect();
+                return self.or(&parts, false, span);
+            }
+        }
+        let found = self.sides(operator, side(self, left), side(self, right), span);
+        let of_query = |e: &Expr, operator, value| match query(e) {
+            Some(query) => sources::scalar(self, &query, operator, value, span),
+            None => Verdict::Absent,
+        };
+        and(found, and(of_query(left, operator, right), of_query(right, mirrored(operator), left)))
     }
 
     fn sides(&self, operator: Comparison, left: Side, right: Side, span: Span) -> Verdict {
@@ -221,6 +232,31 @@ impl<'a> Frame<'a> {
             _ => Verdict::Absent,
         }
     }
+}
+
+/// `CASE WHEN token < $1 THEN 1 ELSE 0 END = 1` and `IF(token < $1, 1, 0) = 1`: the conditions under which the
+/// choice gives the constant. `None` where not every result is a constant, or the choice falls through to one.
+fn ways_to<'e>(choice: &'e Expr, operator: Comparison, constant: &Expr) -> Option<Vec<&'e Expr>> {
+    let is_constant =
+        |e: &Expr| matches!(e.kind, ExprKind::Number(_) | ExprKind::Text(_) | ExprKind::Boolean(_));
+    if !is_constant(constant) || !matches!(operator, Comparison::Equal | Comparison::NotEqual) {
+        return None;
+    }
+    let wanted = |result: &Expr| (result.kind == constant.kind) == (operator == Comparison::Equal);
+    let (ways, otherwise): (Vec<(&Expr, &Expr)>, Option<&Expr>) = match &choice.kind {
+        ExprKind::Case { operand: None, branches, otherwise } => {
+            (branches.iter().map(|(condition, result)| (condition, result)).collect(), otherwise.as_deref())
+        }
+        ExprKind::Call { name, args } if name == "if" && args.len() == 3 => {
+            (vec![(&args[0], &args[1])], Some(&args[2]))
+        }
+        _ => return None,
+    };
+    let known = ways.iter().map(|(_, result)| *result).chain(otherwise).all(is_constant);
+    if !known || otherwise.is_some_and(wanted) {
+        return None;
+    }
+    Some(ways.into_iter().filter(|(_, result)| wanted(result)).map(|(condition, _)| condition).collect())
 }
 
 fn guarded(how: GuardKind, span: Span) -> Verdict {

@@ -87,8 +87,45 @@ pub(super) fn query(frame: &Frame<'_>, select: &Select, operand: Option<&Expr>, 
         return Verdict::Absent;
     }
     let by_operand = operand.is_some_and(|o| matches!(side(frame, o), Side::OwnRow | Side::Token(_)));
-    // The outer statement locks the row that the subquery chose, and looks at it again where it must.
-    of_select(frame, select, by_operand, true, span)
+    of_select(frame, select, by_operand, select.locks_rows, span)
+}
+
+/// A row that was read is still so when the write happens: SQLite has one writer at a time, and InnoDB locks
+/// what an UPDATE or DELETE reads (at its default level, REPEATABLE READ). PostgreSQL looks again at the
+/// condition on the written row only, and never at a subquery (`EvalPlanQual`).
+fn reads_lock(dialect: Dialect) -> bool {
+    matches!(dialect, Dialect::Sqlite | Dialect::MySql)
+}
+
+/// A scalar subquery compared with what the holder brings: `(SELECT token FROM fences …) <= $2`.
+pub(super) fn scalar(
+    frame: &Frame<'_>,
+    select: &Select,
+    operator: Comparison,
+    value: &Expr,
+    span: Span,
+) -> Verdict {
+    let accepts = matches!(operator, Comparison::Equal | Comparison::Less | Comparison::LessOrEqual);
+    let [Expr { kind: ExprKind::Column { name, .. }, .. }] = &select.projection[..] else {
+        return Verdict::Absent;
+    };
+    let brought = matches!(value.kind, ExprKind::Bind(_) | ExprKind::Hole);
+    let elsewhere = select.sources.iter().all(|s| match &s.kind {
+        SourceKind::Table(table) => !same_table(table, &frame.question.write.table),
+        _ => false,
+    });
+    if !accepts || !brought || !elsewhere || !proves(name) {
+        return Verdict::Absent;
+    }
+    of_other_row(frame, select, span, span)
+}
+
+fn of_other_row(frame: &Frame<'_>, select: &Select, comparison: Span, whole: Span) -> Verdict {
+    if select.locks_rows || select.shares_rows || reads_lock(frame.question.dialect) {
+        Verdict::Guarded(Guard { how: GuardKind::OtherRow, span: comparison })
+    } else {
+        loose(LooseReason::UnlockedOther, whole)
+    }
 }
 
 fn of_select(frame: &Frame<'_>, select: &Select, correlated: bool, locked: bool, span: Span) -> Verdict {
@@ -106,7 +143,7 @@ fn of_select(frame: &Frame<'_>, select: &Select, correlated: bool, locked: bool,
             None if same_table(table, &frame.question.write.table) => {
                 let own = conditions(&frame.within(name), select);
                 let correlated = correlated || names_row(frame, select) || shares_key(frame, select);
-                check(own, correlated, locked || frame.question.dialect == Dialect::Sqlite, span)
+                check(own, correlated, locked || reads_lock(frame.question.dialect), span)
             }
             None => other_table(frame, select, source, table, span),
         };
@@ -148,11 +185,7 @@ fn other_table(
         let question = Question { write: &probe, column, ..frame.question };
         let inner = Frame::top(question);
         if let Verdict::Guarded(guard) = conditions(&inner.within(name), select) {
-            return if select.locks_rows || select.shares_rows || frame.question.dialect == Dialect::Sqlite {
-                Verdict::Guarded(Guard { how: GuardKind::OtherRow, span: guard.span })
-            } else {
-                loose(LooseReason::UnlockedOther, span)
-            };
+            return of_other_row(frame, select, guard.span, span);
         }
     }
     Verdict::Absent

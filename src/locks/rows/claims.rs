@@ -3,10 +3,10 @@
 
 use super::purpose::picks_row;
 use super::{Purpose, RowWrite, row_writes};
-use crate::facts::sql::{Dialect, Expr, ExprKind, SourceKind, StatementKind, WriteVerb};
+use crate::facts::sql::{Comparison, Dialect, Expr, ExprKind, SourceKind, StatementKind, WriteVerb};
 use crate::facts::{FileId, Location};
 use crate::locks::statement::SessionAct;
-use crate::locks::tables::{contains, inner_selects, literal, selects};
+use crate::locks::tables::{contains, inner_selects, literal, own_compares, selects};
 use crate::locks::{CountUse, Inventory, SqlSite, naming};
 
 /// A statement that takes rows it does not ask about.
@@ -55,11 +55,31 @@ pub fn ignored_row_acquires(inventory: &Inventory) -> Vec<&SqlSite> {
             }
             _ => false,
         };
-        if dropped && conditional && row.site.complete && row.site.statement.parsed {
+        let is_known = row.site.complete && row.site.statement.parsed;
+        if dropped && conditional && is_known && !reads_own_rows(inventory, &row) {
             found.push(row.site);
         }
     }
     found
+}
+
+/// Whether the code behind a claim reads the rows that carry its own mark: they are its answer.
+fn reads_own_rows(inventory: &Inventory, row: &RowWrite<'_>) -> bool {
+    let marks = |column: &str| {
+        row.profile.is_owner(column)
+            && row.write.assignments.iter().any(|a| a.column.eq_ignore_ascii_case(column))
+    };
+    let is_behind = |site: &&SqlSite| {
+        site.function == row.site.function && file(site) == file(row.site) && site.call > row.site.call
+    };
+    inventory.statements.iter().filter(is_behind).flat_map(|site| selects(&site.statement.kind)).any(|select| {
+        let same = select.sources.iter().any(|source| {
+            matches!(&source.kind, SourceKind::Table(table) if table.name.eq_ignore_ascii_case(&row.write.table.name))
+        });
+        same && own_compares(select.predicate.as_ref())
+            .iter()
+            .any(|(column, operator, _)| *operator == Comparison::Equal && marks(column))
+    })
 }
 
 /// Statements that take a row of a lock table with a constant for its owner, where others compare the owner.

@@ -3,7 +3,8 @@
 use super::{Protection, RowWrite};
 use crate::facts::sql::{TableName, WriteVerb};
 use crate::locks::guard::{self, Question, Verdict};
-use crate::locks::tables::{self, TableProfile, TokenColumn, TokenKind, contains};
+use crate::locks::naming::TokenTier;
+use crate::locks::tables::{self, TokenColumn, TokenKind, contains};
 use crate::locks::{Inventory, fences, naming};
 
 pub(super) fn of<'a>(inventory: &Inventory, row: &RowWrite<'a>) -> Protection<'a> {
@@ -34,9 +35,24 @@ pub(super) fn of<'a>(inventory: &Inventory, row: &RowWrite<'a>) -> Protection<'a
     }
 }
 
-/// The token that a write of this table should compare.
-pub(super) fn demanded(profile: &TableProfile) -> Option<&TokenColumn> {
-    profile.tokens.iter().find(|t| t.kind != TokenKind::Identity)
+/// The token that a write should compare.
+pub(super) fn demanded<'a>(row: &RowWrite<'a>) -> Option<&'a TokenColumn> {
+    row.profile.tokens.iter().find(|t| t.kind != TokenKind::Identity && covers(t, row))
+}
+
+/// Whether a version is that of what the write sets: `state_generation` counts changes of `state` and of
+/// what else is called so, and says nothing of the other columns.
+fn covers(token: &TokenColumn, row: &RowWrite<'_>) -> bool {
+    let counts_all = matches!(token.tier, TokenTier::Fence | TokenTier::Lease);
+    let words = naming::words(&token.name);
+    let Some((_, of)) = words.split_last().filter(|(_, of)| !of.is_empty() && !counts_all) else {
+        return true;
+    };
+    let is_of =
+        |column: &str| !column.eq_ignore_ascii_case(&token.name) && naming::words(column).starts_with(of);
+    let named = row.table.is_some_and(|table| table.columns.iter().any(|column| is_of(&column.name)));
+    let sets_one = || row.write.assignments.iter().any(|assignment| is_of(&assignment.column));
+    !named || row.write.verb != WriteVerb::Update || sets_one()
 }
 
 fn judge(inventory: &Inventory, row: &RowWrite<'_>, column: &str) -> Verdict {

@@ -2,12 +2,14 @@
 
 use super::Purpose;
 use crate::facts::sql::{Comparison, Expr, ExprKind, Write, WriteVerb};
-use crate::locks::naming;
+use crate::locks::naming::{self, queue};
 use crate::locks::statement::SqlSite;
-use crate::locks::tables::{TableProfile, contains, inner_selects, is_before, literal, own_compares};
+use crate::locks::tables::{TableProfile, contains, inner_selects, is_before, literal, own_compares, upkeep};
 
 pub(super) fn of(site: &SqlSite, write: &Write, profile: &TableProfile) -> Purpose {
-    if is_acquire(site, write, profile) {
+    if upkeep(profile, site, write).is_some() {
+        Purpose::Sweep
+    } else if is_acquire(site, write, profile) {
         Purpose::Acquire
     } else if is_sweep(site, write, profile) {
         Purpose::Sweep
@@ -15,7 +17,7 @@ pub(super) fn of(site: &SqlSite, write: &Write, profile: &TableProfile) -> Purpo
         Purpose::Release
     } else if is_renewal(write, profile) {
         Purpose::Renew
-    } else if is_bookkeeping(write, profile) {
+    } else if is_bookkeeping(write, profile) || is_request(site, write) {
         Purpose::Bookkeeping
     } else {
         Purpose::Protected
@@ -135,6 +137,16 @@ fn is_bookkeeping(write: &Write, profile: &TableProfile) -> bool {
     }
 }
 
+/// Nothing but a state that asks the row's worker for something, such as to stop.
+fn is_request(site: &SqlSite, write: &Write) -> bool {
+    let asks = |value: &Expr| literal(site, value).is_some_and(|state| queue::is_request_state(&state));
+    let states = || write.assignments.iter().filter(|a| naming::is_state(&a.column));
+    write.verb == WriteVerb::Update
+        && states().next().is_some()
+        && states().all(|a| asks(&a.value))
+        && write.assignments.iter().all(|a| naming::is_state(&a.column) || naming::is_audit(&a.column))
+}
+
 fn is_token(profile: &TableProfile, column: &str) -> bool {
     profile.is_token(column)
 }
@@ -196,7 +208,7 @@ fn is_null(e: &Expr) -> bool {
 /// A clock without anything added: a deadline set to it is over.
 fn is_now(e: &Expr) -> bool {
     matches!(&e.kind, ExprKind::Call { name, args } if args.iter().all(|a| matches!(a.kind, ExprKind::Text(_) | ExprKind::Number(_)))
-        && ["now", "clock_timestamp", "current_timestamp", "statement_timestamp", "unix_timestamp", "datetime", "unixepoch", "sysdate", "utc_timestamp"].contains(&name.as_str()))
+        && naming::is_database_clock(name))
 }
 
 fn keeps(e: &Expr, column: &str) -> bool {

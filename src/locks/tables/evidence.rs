@@ -1,9 +1,11 @@
 //! What statements show about the tables they touch.
 
+use super::upkeep::{Upkeep, asks_age, is_silent, picks_silent, upkeep};
 use super::walk::{NestedWrite, inner_selects, is_before, literal, own_compares, selects, writes};
 use super::{TableProfile, Tables, TokenColumn, TokenKind, contains};
-use crate::facts::sql::{Comparison, Expr, ExprKind, SourceKind, TableName, Write, WriteVerb};
+use crate::facts::sql::{Comparison, Expr, ExprKind, Select, SourceKind, TableName, Write, WriteVerb};
 use crate::locks::Inventory;
+use crate::locks::conventions::Conventions;
 use crate::locks::guard::{self, GuardKind, LooseReason, NewToken, Question, Verdict};
 use crate::locks::naming::{self, TokenTier};
 use crate::locks::statement::SqlSite;
@@ -33,17 +35,17 @@ pub(super) fn columns(tables: &mut Tables, inventory: &Inventory, site: &SqlSite
             }
         }
         if known.is_none() {
-            add_lease_columns(profile, &table.name, &used);
+            add_lease_columns(profile, &table.name, &used, &inventory.conventions);
         }
     }
 }
 
-fn add_lease_columns(profile: &mut TableProfile, table: &str, used: &[&str]) {
+fn add_lease_columns(profile: &mut TableProfile, table: &str, used: &[&str], conventions: &Conventions) {
     let mut names: Vec<String> =
         [&profile.owners, &profile.deadlines, &profile.claim_times].into_iter().flatten().cloned().collect();
     names.extend(used.iter().filter(|c| !contains(&names, c)).map(|c| (*c).to_owned()).collect::<Vec<_>>());
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    super::lease_columns(profile, &names, naming::is_lock_table(table));
+    super::lease_columns(profile, &names, table, conventions);
 }
 
 /// Columns of the row that the statement names.
@@ -88,7 +90,7 @@ fn used_token(
     column: &str,
     data_type: Option<&str>,
 ) -> Option<TokenColumn> {
-    let tier = naming::token_tier(column)?;
+    let tier = inventory.conventions.token_tier(&nested.write.table.name, column)?;
     let integer = data_type.map(naming::is_integer_type);
     let token = |kind| {
         Some(TokenColumn {
@@ -159,27 +161,96 @@ pub(in crate::locks) fn has_column(
     (!known.columns.is_empty()).then(|| known.column(column).is_some())
 }
 
-/// Hand-outs and take-backs.
+/// Hand-outs, by queries and by updates that ask for no time that has gone by.
 pub(super) fn claims(tables: &mut Tables, site: &SqlSite) {
-    for select in selects(&site.statement.kind) {
+    let nested = writes(&site.statement.kind);
+    for select in selects(&site.statement.kind).into_iter().filter(|select| select.skip_locked) {
+        // A query that picks the rows of an update means what the update does with them.
+        if nested.iter().any(|n| inner_selects(n.write).iter().any(|inner| std::ptr::eq(*inner, select))) {
+            continue;
+        }
         for source in &select.sources {
             let SourceKind::Table(table) = &source.kind else { continue };
-            let Some(profile) = tables.profile_mut(site, table) else { continue };
-            if select.skip_locked {
-                profile.handed_out = true;
-                waits_for(profile, site, select.predicate.as_ref());
-                profile.taken_back |= expires(profile, select.predicate.as_ref());
+            if let Some(profile) = tables.profile_mut(site, table) {
+                picked(profile, site, select);
             }
         }
     }
-    for nested in writes(&site.statement.kind) {
+    for nested in nested {
         let Some(profile) = tables.profile_mut(site, &nested.write.table) else { continue };
-        if matches!(nested.write.verb, WriteVerb::Update | WriteVerb::Upsert | WriteVerb::DuplicateKeyUpdate)
-        {
-            hand_out(profile, site, nested.write);
-            take_back(profile, site, nested.write);
+        if !asks_age(profile, nested.write) {
+            claim(profile, site, nested.write);
         }
     }
+}
+
+/// What updates do that ask for such a time: the states that the other statements showed tell a claim from
+/// a reaper.
+pub(super) fn aged(tables: &mut Tables, site: &SqlSite) {
+    for nested in writes(&site.statement.kind) {
+        let write = nested.write;
+        let Some(profile) = tables.profile_mut(site, &write.table) else { continue };
+        if !asks_age(profile, write) {
+            continue;
+        }
+        match upkeep(profile, site, write) {
+            None => claim(profile, site, write),
+            Some(kind) => keep(profile, site, write, kind),
+        }
+    }
+}
+
+fn claim(profile: &mut TableProfile, site: &SqlSite, write: &Write) {
+    let sweeps = write.verb == WriteVerb::Delete && write.returning.is_none();
+    for select in inner_selects(write).into_iter().filter(|select| select.skip_locked) {
+        if !(sweeps && picks_silent(select.predicate.as_ref())) {
+            picked(profile, site, select);
+        }
+    }
+    if matches!(write.verb, WriteVerb::Update | WriteVerb::Upsert | WriteVerb::DuplicateKeyUpdate) {
+        hand_out(profile, site, write);
+    }
+}
+
+/// A query that skips what others have locked hands its rows out.
+fn picked(profile: &mut TableProfile, site: &SqlSite, select: &Select) {
+    let predicate = select.predicate.as_ref();
+    profile.handed_out = true;
+    if !picks_silent(predicate) {
+        waits_for(profile, site, predicate);
+    }
+    profile.taken_back |= expires(profile, predicate);
+}
+
+/// A reaper or a scheduler: nobody gets a row by it.
+fn keep(profile: &mut TableProfile, site: &SqlSite, write: &Write, kind: Upkeep) {
+    let given: Vec<String> = write
+        .assignments
+        .iter()
+        .filter(|a| naming::is_state(&a.column))
+        .filter_map(|a| literal(site, &a.value))
+        .collect();
+    let asked = asked_states(site, write);
+    match kind {
+        Upkeep::Requeues => {
+            profile.taken_back = true;
+            profile.waiting_states.extend(given);
+            profile.running_states.extend(asked);
+        }
+        Upkeep::Promotes => profile.waiting_states.extend(given.into_iter().chain(asked)),
+        Upkeep::Ends => {}
+    }
+}
+
+/// The states that an update asks its rows for, in its own condition or in the queries that pick them.
+fn asked_states(site: &SqlSite, write: &Write) -> Vec<String> {
+    let inner = inner_selects(write);
+    let conditions = write.predicate.iter().chain(inner.iter().filter_map(|s| s.predicate.as_ref()));
+    conditions
+        .flat_map(|e| own_compares(Some(e)))
+        .filter(|(column, operator, _)| *operator == Comparison::Equal && naming::is_state(column))
+        .filter_map(|(.., other)| literal(site, other))
+        .collect()
 }
 
 /// States that a picking query asks for.
@@ -249,17 +320,9 @@ fn hand_out(profile: &mut TableProfile, site: &SqlSite, write: &Write) {
     let (again, waiting): (Vec<String>, Vec<String>) = asked.partition(|state| contains(&running, state));
     profile.handed_out |= !running.is_empty();
     // `state = 'running' AND started_at < …` beside the waiting rows: the claim takes from the silent.
-    profile.taken_back |= !again.is_empty() && conditions.iter().any(is_old);
+    profile.taken_back |= !again.is_empty() && conditions.iter().any(is_silent);
     profile.running_states.extend(running);
     profile.waiting_states.extend(waiting);
-}
-
-/// Whether a comparison lets in what has not been touched for some time.
-fn is_old((column, operator, other): &(&str, Comparison, &Expr)) -> bool {
-    is_before(*operator)
-        && (naming::is_time(column) || naming::is_audit(column))
-        && !naming::words(column).contains(&"run".to_owned())
-        && is_clock_or_given(other)
 }
 
 fn names_holder(column: &str) -> bool {
@@ -277,30 +340,6 @@ fn learn_deadline(profile: &mut TableProfile, conditions: &[(&str, Comparison, &
         let named = naming::is_deadline(column) || naming::is_weak_deadline(column);
         if is_before(*operator) && named && !profile.is_deadline(column) {
             profile.deadlines.push((*column).to_owned());
-        }
-    }
-}
-
-/// `SET state = 'queued' WHERE state = 'running' AND seen_at < …`: silent workers lose their rows.
-fn take_back(profile: &mut TableProfile, site: &SqlSite, write: &Write) {
-    if write.verb != WriteVerb::Update {
-        return;
-    }
-    let conditions = own_compares(write.predicate.as_ref());
-    if !conditions.iter().any(is_old) {
-        return;
-    }
-    let frees = write.assignments.iter().any(|a| profile.is_owner(&a.column) && is_null(&a.value));
-    let state =
-        write.assignments.iter().find(|a| naming::is_state(&a.column)).and_then(|a| literal(site, &a.value));
-    let requeues = state.as_ref().is_some_and(|s| !naming::is_terminal_state(s));
-    if frees || requeues {
-        profile.taken_back = true;
-        profile.waiting_states.extend(state);
-        for (column, operator, other) in &conditions {
-            if *operator == Comparison::Equal && naming::is_state(column) {
-                profile.running_states.extend(literal(site, other));
-            }
         }
     }
 }
@@ -354,17 +393,6 @@ fn is_given(e: &Expr) -> bool {
         ExprKind::Column { qualifier: Some(q), .. } => q.eq_ignore_ascii_case("excluded"),
         ExprKind::Cast { operand, .. } => is_given(operand),
         ExprKind::Call { name, args } if name == "if" => args.get(1).is_some_and(is_given),
-        _ => false,
-    }
-}
-
-/// A clock, or a moment that the caller worked out.
-fn is_clock_or_given(e: &Expr) -> bool {
-    match &e.kind {
-        ExprKind::Call { .. } | ExprKind::Bind(_) | ExprKind::Hole => true,
-        ExprKind::Arithmetic { left, right, .. } => is_clock_or_given(left) || is_clock_or_given(right),
-        ExprKind::Cast { operand, .. } => is_clock_or_given(operand),
-        ExprKind::Query(_) => true,
         _ => false,
     }
 }

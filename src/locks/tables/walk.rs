@@ -84,6 +84,9 @@ fn collect<'e>(e: &'e Expr, found: &mut Vec<(&'e str, Comparison, &'e Expr)>) {
         if let Some(name) = column(right) {
             found.push((name, mirrored(*operator), left));
         }
+        if let Some(name) = aged_column(left) {
+            found.push((name, mirrored(*operator), right));
+        }
     }
     if let ExprKind::InList { operand, list, negated: false } = &e.kind
         && let Some(name) = column(operand)
@@ -104,6 +107,32 @@ fn column(e: &Expr) -> Option<&str> {
         }
         ExprKind::Arithmetic { left, .. } => column(left),
         _ => None,
+    }
+}
+
+/// The column whose age an expression is: `now() - last_ping`. More age is an earlier time.
+fn aged_column(e: &Expr) -> Option<&str> {
+    match &e.kind {
+        ExprKind::Arithmetic { operator: '-', left, right } if is_clock(left) => column(right),
+        ExprKind::Call { name, args } if name == "age" || name == "timestampdiff" => {
+            let [.., older, newer] = args.as_slice() else { return None };
+            let (older, newer) = if name == "age" { (newer, older) } else { (older, newer) };
+            column(older).filter(|_| is_clock(newer))
+        }
+        ExprKind::Call { name, args } if name == "extract" || name == "date_part" => {
+            args.iter().find_map(aged_column)
+        }
+        ExprKind::Cast { operand, .. } => aged_column(operand),
+        _ => None,
+    }
+}
+
+/// A call such as `now()`, or something made of one.
+fn is_clock(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Call { .. } => true,
+        ExprKind::Cast { operand, .. } => is_clock(operand),
+        _ => false,
     }
 }
 

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::sample::{Files, across_files, finding};
+use super::super::sanitize;
 use super::*;
 
 fn render(files: &Files, findings: &[Finding]) -> (String, Value) {
@@ -59,7 +60,7 @@ fn the_report_conforms_to_the_schema() {
     findings.push(Finding { lock: None, ..finding(&files, 1, "conn") });
     for findings in [&findings[..], &[]] {
         let (_, report) = render(&files, findings);
-        assert_eq!(violations(&schema, &schema, &report, "$"), Vec::<String>::new());
+        assert_eq!(violations(&schema, &report), Vec::<String>::new());
     }
 }
 
@@ -78,7 +79,7 @@ fn the_schema_refuses_what_is_wrong() {
     for (at, break_it) in broken.iter().enumerate() {
         let (_, mut report) = render(&files, &findings);
         break_it(&mut report);
-        assert_ne!(violations(&schema, &schema, &report, "$"), Vec::<String>::new(), "change {at}");
+        assert_ne!(violations(&schema, &report), Vec::<String>::new(), "change {at}");
     }
 }
 
@@ -110,59 +111,8 @@ fn controls_are_escaped() {
     assert_eq!(value["findings"][0]["path"], "a\u{202e}.rs");
 }
 
-/// What of a value does not fit its schema. It knows the words that our schema uses, and stops at any
-/// other, so that no word is taken for kept that is not looked at.
-fn violations(root: &Value, schema: &Value, value: &Value, at: &str) -> Vec<String> {
-    let mut out = Vec::new();
-    for (word, wanted) in schema.as_object().expect("a schema is an object") {
-        let fits = match word.as_str() {
-            "$schema" | "$id" | "$defs" | "title" | "description" | "additionalProperties" => true,
-            "$ref" => {
-                let name = wanted.as_str().and_then(|r| r.strip_prefix('#')).expect("a local reference");
-                out.extend(violations(root, root.pointer(name).expect("the reference exists"), value, at));
-                true
-            }
-            "const" => value == wanted,
-            "enum" => wanted.as_array().expect("a list").contains(value),
-            "minimum" => value.as_i64() >= wanted.as_i64(),
-            "pattern" => value.as_str().is_some_and(|text| match wanted.as_str() {
-                Some("^[0-9a-f]{32}$") => text.len() == 32 && text.bytes().all(|b| b.is_ascii_hexdigit()),
-                other => panic!("{at}: no such pattern is known here: {other:?}"),
-            }),
-            "type" => {
-                let is = |name: &Value| match name.as_str() {
-                    Some("object") => value.is_object(),
-                    Some("array") => value.is_array(),
-                    Some("string") => value.is_string(),
-                    Some("integer") => value.is_i64(),
-                    Some("null") => value.is_null(),
-                    other => panic!("{at}: no such type is known here: {other:?}"),
-                };
-                wanted.as_array().map_or_else(|| is(wanted), |names| names.iter().any(is))
-            }
-            "required" => wanted
-                .as_array()
-                .expect("a list")
-                .iter()
-                .all(|name| value.get(name.as_str().unwrap_or("")).is_some()),
-            "properties" => {
-                for (name, inner) in wanted.as_object().expect("an object") {
-                    let there = value.get(name).map(|v| violations(root, inner, v, &format!("{at}.{name}")));
-                    out.extend(there.unwrap_or_default());
-                }
-                true
-            }
-            "items" => {
-                for (n, element) in value.as_array().into_iter().flatten().enumerate() {
-                    out.extend(violations(root, wanted, element, &format!("{at}[{n}]")));
-                }
-                true
-            }
-            other => panic!("{at}: no such word of JSON Schema is known here: {other}"),
-        };
-        if !fits {
-            out.push(format!("{at}: {word} {wanted} is not kept by {value}"));
-        }
-    }
-    out
+/// What of a value does not fit the schema.
+fn violations(schema: &Value, value: &Value) -> Vec<String> {
+    let validator = jsonschema::validator_for(schema).expect("it is a JSON Schema");
+    validator.iter_errors(value).map(|error| format!("{}: {error}", error.instance_path())).collect()
 }

@@ -10,7 +10,7 @@ use crate::locks::{Action, Binary, Key, LeaseUse, Sequence, SigtermHandling};
 
 use super::super::Package;
 use super::super::evaluate::Evaluator;
-use super::super::models::Signals;
+use super::super::models::{Signals, ends_with};
 use super::super::program::SourceUnit;
 
 pub fn binaries(
@@ -40,11 +40,30 @@ pub fn binaries(
             main: Location { file: unit.file, span: entry.function.name_span },
             takes_lease,
             sigterm,
+            may_hear: package.and_then(may_hear),
             is_test: program.is_test(function),
         });
     }
     all.sort_by_key(|binary| binary.main);
     all
+}
+
+/// A dependency whose name says that it has to do with the end of a process.
+fn may_hear(package: &Package) -> Option<String> {
+    const WORDS: &[&str] = &[
+        "shutdown",
+        "graceful",
+        "signal",
+        "signals",
+        "sigterm",
+        "termination",
+        "lifecycle",
+        "supervisor",
+        "daemon",
+    ];
+    let names = package.dependencies.iter().map(|dependency| &dependency.package);
+    let mut telling = names.filter(|name| name.split(['-', '_']).any(|word| WORDS.contains(&word)));
+    telling.next().cloned()
 }
 
 /// Every function that calls from `start` lead to.
@@ -174,6 +193,10 @@ impl Heard<'_, '_> {
     }
 
     fn path(&mut self, path: &[String]) {
+        let is_of = |name: &String| path.first().is_some_and(|first| *first == name.replace('-', "_"));
+        if self.signals.crates.iter().any(is_of) {
+            self.found.handled = true;
+        }
         if self.signals.paths.iter().any(|known| ends_with(path, known)) {
             self.found.handled = true;
         }
@@ -205,10 +228,4 @@ impl Heard<'_, '_> {
             })
         })
     }
-}
-
-fn ends_with(path: &[String], known: &str) -> bool {
-    let known: Vec<&str> = known.split("::").collect();
-    path.len() >= known.len()
-        && path[path.len() - known.len()..].iter().map(String::as_str).eq(known.iter().copied())
 }

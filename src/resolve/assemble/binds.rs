@@ -3,13 +3,16 @@
 
 use crate::facts::rust::TypeKind;
 use crate::locks::naming;
-use crate::locks::statement::BoundValue;
+use crate::locks::statement::{BoundValue, Drawn, DrawnFrom};
 
+use super::super::evaluate::Evaluator;
 use super::super::program::Program;
 use super::super::value::{Form, Value};
+use super::keys::field_values;
 
 /// `unit` is the file that the statement is run in: names in the value are looked up from there.
-pub(super) fn bound(program: &Program<'_>, unit: usize, value: &Value) -> BoundValue {
+pub(super) fn bound(evaluator: &Evaluator<'_>, unit: usize, value: &Value) -> BoundValue {
+    let program = evaluator.program;
     let name = match &value.form {
         Form::Symbol(symbol) => Some(symbol.name().to_string()),
         _ => None,
@@ -17,7 +20,24 @@ pub(super) fn bound(program: &Program<'_>, unit: usize, value: &Value) -> BoundV
     let variant = || name.as_deref().and_then(|name| variant(program, unit, name));
     let constant =
         value.as_text().or_else(|| value.as_int().map(|number| number.to_string())).or_else(variant);
-    BoundValue { name, wall_clock: value.flows.wall_clock, constant }
+    BoundValue { name, wall_clock: value.flows.wall_clock, constant, drawn: drawn(evaluator, value) }
+}
+
+/// Where a value, or all that is ever put into the field that it is, was drawn.
+fn drawn(evaluator: &Evaluator<'_>, value: &Value) -> Option<Drawn> {
+    let Some(kept) = field_values(evaluator, value) else { return drawn_here(value) };
+    let mut kept = kept.iter().filter(|kept| kept.as_int().is_none());
+    let first = drawn_here(kept.next()?)?;
+    kept.all(|other| drawn_here(other).is_some()).then_some(first)
+}
+
+fn drawn_here(value: &Value) -> Option<Drawn> {
+    let flows = &value.flows;
+    if !flows.replies.is_empty() {
+        return None;
+    }
+    let by_clock = flows.wall_clock.map(|location| Drawn { from: DrawnFrom::WallClock, location });
+    by_clock.or_else(|| flows.random_at.map(|location| Drawn { from: DrawnFrom::Chance, location }))
 }
 
 /// What a variant such as `JobStatus::InProgress` is stored as. The mapping is in derives and trait

@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use crate::facts::Location;
-use crate::facts::rust::Type;
-use crate::locks::vocabulary::words;
+use crate::facts::rust::{Type, TypeKind};
+use crate::locks::vocabulary::{says_owner, words};
 use crate::locks::{Action, ClockFlow, ClockFlowKind, Key, Sequence, Ttl};
 
 use super::super::evaluate::Evaluator;
@@ -35,6 +35,10 @@ const DEADLINE: &[&str] = &[
 /// Words of fields that hold the start of a lease, or of its last renewal.
 const START: &[&str] =
     &["renewed", "acquired", "taken", "started", "since", "beat", "heartbeat", "extended", "refreshed"];
+
+/// Words of types that are a lock or lease.
+const LEASE: &[&str] =
+    &["lock", "lease", "leader", "leadership", "election", "redlock", "mutex", "semaphore", "claim"];
 
 pub fn clock_flows(
     evaluator: &Evaluator<'_>,
@@ -158,7 +162,18 @@ impl Flow<'_, '_> {
 
     /// A type holds a lease when its methods act on a lock, or when it is made where a lock is acquired.
     fn is_lease_type(&self, ty: &str) -> bool {
-        self.holders.contains(ty) || self.is_made_by_acquire(ty)
+        self.holders.contains(ty) || self.is_made_by_acquire(ty) || self.is_lease_by_shape(ty)
+    }
+
+    /// Its name says that it is a lock or lease, and it keeps who holds it beside when that ends.
+    fn is_lease_by_shape(&self, ty: &str) -> bool {
+        let program = self.evaluator.program;
+        let scope = program.functions[self.function].scope();
+        let names_lease = words(ty).iter().any(|word| LEASE.contains(&word.as_str()));
+        let Some(entry) = program.type_of_name(scope, ty).filter(|_| names_lease) else { return false };
+        let TypeKind::Struct { fields } = &entry.definition.kind else { return false };
+        fields.iter().any(|field| is_deadline(&field.name))
+            && fields.iter().any(|field| says_owner(&field.name) || field.name == "value")
     }
 
     fn is_made_by_acquire(&self, ty: &str) -> bool {
@@ -203,11 +218,15 @@ fn given_as_ttl(found: &[Key], sequences: &[Sequence]) -> Vec<ClockFlow> {
             else {
                 return None;
             };
-            let Ttl::WallClock(reading) = ttl else { return None };
+            let (reading, kind) = match ttl {
+                Ttl::WallClock(reading) => (reading, ClockFlowKind::GivenAsTtl),
+                Ttl::UntilWallClock(reading) => (reading, ClockFlowKind::GivenAsEnd),
+                _ => return None,
+            };
             Some(ClockFlow {
                 location: operation.location,
                 reading: *reading,
-                kind: ClockFlowKind::GivenAsTtl,
+                kind,
                 lock: Some(found[operation.key].name.clone()),
                 function: operation.function.clone(),
                 is_test: operation.is_test,

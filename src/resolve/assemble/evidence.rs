@@ -5,10 +5,13 @@ use std::collections::BTreeSet;
 
 use super::keys::KeyName;
 use crate::locks::vocabulary::{says_holding, says_lock, says_other, says_owner};
-use crate::locks::{Action, Evidence, Key, OwnerValue, Sequence};
+use crate::locks::{Action, Conventions, Evidence, Key, OwnerValue, Sequence};
+
+/// More than all that can speak against it.
+const DECLARED: i32 = 20;
 
 /// The keys with their evidence, in the order of `names`.
-pub fn weigh(names: &[KeyName], sequences: &[Sequence]) -> Vec<Key> {
+pub fn weigh(names: &[KeyName], sequences: &[Sequence], conventions: &Conventions) -> Vec<Key> {
     let mut notes: Vec<Notes> = names.iter().map(|_| Notes::default()).collect();
     for sequence in sequences {
         note_sequence(sequence, &mut notes);
@@ -18,7 +21,7 @@ pub fn weigh(names: &[KeyName], sequences: &[Sequence]) -> Vec<Key> {
         .zip(notes)
         .map(|(name, notes)| Key {
             name: name.text.clone(),
-            evidence: notes.evidence(&name.text),
+            evidence: notes.evidence(&name.text, conventions.declares_lock_key(&name.text)),
             is_parameter: name.is_parameter,
             is_written: name.is_written,
             acquires: notes.acquires.into_iter().collect(),
@@ -112,7 +115,7 @@ impl Notes {
         self.function_says_other |= says_other(function);
     }
 
-    fn evidence(&self, name: &str) -> Vec<Evidence> {
+    fn evidence(&self, name: &str, is_declared: bool) -> Vec<Evidence> {
         let name_says_lock = self.of_lock_library || says_lock(name);
         // A cache is filled in this way, too; only the words around it tell the two apart.
         let by_look = !self.looked_homes.is_empty() && (name_says_lock || self.looked_owner);
@@ -120,6 +123,7 @@ impl Notes {
         let looked = self.looked_homes.iter().filter(|_| by_look);
         let paired = self.acquire_homes.iter().chain(looked).any(|home| self.release_homes.contains(home));
         let candidates = [
+            (is_declared, DECLARED, "the project's configuration says so"),
             (self.compared, 4, "its stored value is compared before it is deleted or extended"),
             (self.unique_owner, 2, "each acquisition stores a value of its own"),
             (self.named_owner || (by_look && self.looked_owner), 2, "it stores who holds it"),

@@ -85,7 +85,11 @@ fn identity(evaluator: &Evaluator<'_>, function: usize, pieces: &[Piece]) -> Opt
             Some((format!("param:{}:{owner}", unit.path), name.to_string()))
         }
         Form::Symbol(Symbol::Call(name) | Symbol::Local(name)) => {
-            Some((format!("call:{package}:{name}"), format!("{name}(…)")))
+            let arguments = arguments(evaluator, hole);
+            // What many things flowed into has no name that a reader would know it by.
+            let tells = arguments.chars().any(char::is_alphanumeric) && !arguments.contains('+');
+            let shown = if tells { format!("{name}({arguments})") } else { format!("{name}(…)") };
+            Some((format!("call:{package}:{name}:{arguments}"), shown))
         }
         // One of several keys is no key.
         Form::Selected(_) => None,
@@ -96,6 +100,30 @@ fn identity(evaluator: &Evaluator<'_>, function: usize, pieces: &[Piece]) -> Opt
         }
         _ => None,
     }
+}
+
+/// What the arguments of a call are made of: a call with others makes another key. Parameters and locals
+/// say nothing, for two functions may call one thing by two names.
+fn arguments(evaluator: &Evaluator<'_>, call: &Value) -> String {
+    let args = call.arguments.as_deref().unwrap_or_default();
+    let told = args.iter().filter(|arg| !is_connection(arg));
+    told.map(|arg| argument(evaluator, arg)).collect::<Vec<_>>().join(", ")
+}
+
+fn argument(evaluator: &Evaluator<'_>, arg: &Value) -> String {
+    let text = template(&expanded(evaluator, arg, 0));
+    if text.chars().any(char::is_alphanumeric) {
+        return text;
+    }
+    let fields = arg.flows.fields.iter().map(|(owner, name)| format!("{owner}.{name}"));
+    let fields = fields.collect::<Vec<_>>().join("+");
+    if fields.is_empty() { "{}".to_owned() } else { fields }
+}
+
+/// What a key is asked from rather than made of.
+fn is_connection(arg: &Value) -> bool {
+    let name = arg.ty.as_ref().map(|ty| ty.name().to_ascii_lowercase()).unwrap_or_default();
+    ["conn", "client", "pool", "manager"].iter().any(|word| name.contains(word))
 }
 
 fn template(pieces: &[Piece]) -> String {

@@ -40,11 +40,12 @@ fn task(
     operation: &trace::Operation,
 ) -> Option<Task> {
     let started_at = operation.context.spawned_at?;
-    let handle = match trace.tasks.iter().find(|task| task.location == started_at) {
-        Some(task) => handle(evaluator, function, task),
-        None => Handle::Elsewhere,
-    };
-    Some(Task { started_at, handle })
+    let known = trace.tasks.iter().find(|task| task.location == started_at);
+    let handle = known.map_or(Handle::Elsewhere, |task| handle(evaluator, function, task));
+    // The end of `main` ends the process.
+    let ends_process = evaluator.program.functions[function].function.name == "main";
+    let left_by = known.and_then(|task| task.left_by).filter(|_| !ends_process);
+    Some(Task { started_at, handle, left_by })
 }
 
 fn handle(evaluator: &Evaluator<'_>, function: usize, task: &trace::Task) -> Handle {
@@ -77,7 +78,7 @@ fn of_uses(evaluator: &Evaluator<'_>, uses: &[(usize, HandleUse)]) -> Handle {
     let mut aborted = Vec::new();
     for (function, seen) in uses {
         match seen.kind {
-            HandleUseKind::Abort => aborted.push(*function),
+            HandleUseKind::Abort | HandleUseKind::AwaitStopped => aborted.push(*function),
             // Awaiting what was aborted shows nothing of how the work went.
             HandleUseKind::Await if aborted.contains(function) => {}
             HandleUseKind::Await | HandleUseKind::Ask => return Handle::Watched,

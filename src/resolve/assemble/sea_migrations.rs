@@ -5,7 +5,7 @@
 //! hangs on it is left out.
 
 use crate::facts::TextMap;
-use crate::facts::rust::{Expr, ExprKind};
+use crate::facts::rust::{Expr, ExprKind, Function, Statement as Written};
 use crate::facts::sql::{
     AlterTable, ColumnDefinition, CreateTable, Dialect, Section, Statement, StatementKind, TableChange,
     TableName, UniqueColumns,
@@ -31,7 +31,7 @@ pub fn rust_migrations(program: &Program<'_>) -> Vec<RustMigration> {
         let is_up = function.name == "up" && function.implements.as_deref() == Some("MigrationTrait");
         let Some(body) = function.body.as_ref().filter(|_| is_up && !unit.is_test) else { continue };
         each_expr(body, &mut |expr| {
-            let Some(kind) = statement(expr) else { return };
+            let Some(kind) = statement(expr, &unit.facts.functions) else { return };
             let at = StatementText { file: unit.file, map: TextMap::verbatim(0) };
             let statement = Statement { span: expr.span, section: Section::Up, parsed: true, kind };
             // sea-query speaks all dialects; what we read is common to them.
@@ -42,9 +42,9 @@ pub fn rust_migrations(program: &Program<'_>) -> Vec<RustMigration> {
 }
 
 /// `manager.create_table(…)` and its like.
-fn statement(expr: &Expr) -> Option<StatementKind> {
+fn statement(expr: &Expr, functions: &[Function]) -> Option<StatementKind> {
     let ExprKind::MethodCall { method, args, .. } = &expr.kind else { return None };
-    let calls = chain(args.first()?)?;
+    let calls = chain(made_by_function(args.first()?, functions))?;
     match method.as_str() {
         "create_table" => create(&calls).map(StatementKind::CreateTable),
         "alter_table" => alter(&calls).map(StatementKind::AlterTable),
@@ -65,6 +65,19 @@ fn statement(expr: &Expr) -> Option<StatementKind> {
             unique: calls.iter().any(|call| call.method == "unique"),
         }),
         _ => None,
+    }
+}
+
+/// What the file's own function gives that makes a statement and nothing else: `create_jobs_table()`.
+fn made_by_function<'e>(expr: &'e Expr, functions: &'e [Function]) -> &'e Expr {
+    let ExprKind::Call { callee, args } = &expr.kind else { return expr };
+    let ExprKind::Path(path) = &callee.kind else { return expr };
+    let [name] = path.as_slice() else { return expr };
+    let is_meant = |function: &&Function| function.name == *name && function.owner.is_none();
+    let body = functions.iter().find(is_meant).filter(|_| args.is_empty()).and_then(|f| f.body.as_ref());
+    match body.map(|body| body.statements.as_slice()) {
+        Some([Written::Expr { expr, tail: true }]) => expr,
+        _ => expr,
     }
 }
 

@@ -1,10 +1,9 @@
 //! Sequences: the operations of each trace on keys, scripts unfolded into the commands that they send.
 
 use std::collections::HashMap;
-use std::rc::Rc;
 
-use crate::facts::lua::{LuaFile, Operand, Script};
-use crate::facts::{FileId, Location, TextMap};
+use crate::facts::lua::{LuaFile, Operand};
+use crate::facts::{FileId, Location};
 use crate::locks::operation::Context;
 use crate::locks::{Action, Lifetime, Operation, OwnerCheck, OwnerValue, ReplyUse, Sequence, Ttl};
 
@@ -12,9 +11,12 @@ use super::super::evaluate::Evaluator;
 use super::super::models::Refusal;
 use super::super::trace::{self, ScriptCall, Trace};
 use super::super::value::{Expiry, Form, Piece, Selector, Symbol, Value, WriteCondition};
+use super::destructors::called_outside_drop;
+use super::documents::{Effect, merge_effects};
 use super::keys::{KeyTable, is_of_process, is_random};
 use super::lifetimes::lifetime;
 use super::repetitions::repetition;
+use super::scripts::Scripts;
 use crate::locks::vocabulary::says_owner;
 
 /// `EXPIRE key 1`, in milliseconds.
@@ -29,9 +31,12 @@ pub fn sequences(
 ) -> Vec<Sequence> {
     let mut scripts = Scripts::new(libraries);
     let mut functions: Vec<usize> = order.to_vec();
+    functions.retain(|&function| !evaluator.program.is_replaced(function));
     functions.sort_unstable();
     let mut all: Vec<Sequence> =
         functions.iter().filter_map(|&function| sequence(evaluator, function, keys, &mut scripts)).collect();
+    let called = called_outside_drop(evaluator);
+    all.iter_mut().for_each(|sequence| sequence.is_called = called.contains(&sequence.number));
     // Who knows such a key knows the owner.
     for operation in all.iter_mut().flat_map(|sequence| &mut sequence.operations) {
         operation.token_in_key |= keys.names_owner(operation.key);
@@ -73,6 +78,7 @@ fn sequence(
         number: function,
         location: Location { file, span: entry.function.name_span },
         answers: entry.function.result.as_ref().is_some_and(says_yes_or_no),
+        is_called: false,
         operations,
     })
 }
@@ -97,13 +103,30 @@ impl Assembly<'_, '_> {
             self.add_script(index, operation, &call.clone(), all);
             return;
         }
-        let Some(action) = self.action(operation) else { return };
-        for key in each_key(&operation.action, &operation.key) {
-            if let Some(made) = self.operation(index, operation, key, action.clone(), all) {
-                self.positions.entry(index).or_insert(all.len());
-                all.push(made);
+        for action in self.actions(operation) {
+            for key in each_key(&operation.action, &operation.key) {
+                if let Some(made) = self.operation(index, operation, key, action.clone(), all) {
+                    self.positions.entry(index).or_insert(all.len());
+                    all.push(made);
+                }
             }
         }
+    }
+
+    /// What an operation may do: one thing, but for a document of which there are several.
+    fn actions(&self, operation: &trace::Operation) -> Vec<Action> {
+        let trace::Action::Merge(call) = &operation.action else {
+            return self.action(operation).into_iter().collect();
+        };
+        let ttl = || Ttl::Given(Lifetime::UNKNOWN);
+        let act = |effect| match effect {
+            Effect::Clears => Action::Delete { compared: false },
+            Effect::Renews => Action::Expire { compared: false, ttl: ttl() },
+            Effect::Holds(holder) => {
+                Action::Overwrite { only_if_present: false, ttl: ttl(), owner: self.owner(Some(&holder)) }
+            }
+        };
+        merge_effects(call).into_iter().map(act).collect()
     }
 
     fn action(&self, operation: &trace::Operation) -> Option<Action> {
@@ -409,7 +432,9 @@ fn ttl(evaluator: &Evaluator<'_>, expiry: &Expiry) -> Ttl {
             Some(reading) => Ttl::WallClock(reading),
             None => Ttl::Given(lifetime(evaluator, value, *unit)),
         },
-        Expiry::At(value) => value.flows.wall_clock.map_or(Ttl::Given(Lifetime::UNKNOWN), Ttl::WallClock),
+        Expiry::At(value) => {
+            value.flows.wall_clock.map_or(Ttl::Given(Lifetime::UNKNOWN), Ttl::UntilWallClock)
+        }
         Expiry::Keep | Expiry::Unknown => Ttl::Given(Lifetime::UNKNOWN),
     }
 }
@@ -434,59 +459,5 @@ fn operand(operand_fact: &Operand, call: &ScriptCall) -> Value {
             Value::new(Form::Text(pieces.into()))
         }
         Operand::Local(_) | Operand::Unknown => Value::unknown(),
-    }
-}
-
-fn written_at(source: &Value) -> Option<Place> {
-    match source.pieces().first() {
-        Some(Piece::Text { written: Some(written), .. }) => Some((written.file, written.map.clone())),
-        _ => None,
-    }
-}
-
-/// Where the text of a script stands.
-type Place = (FileId, TextMap);
-
-/// Scripts by their text, parsed once; functions of libraries by name.
-struct Scripts {
-    parsed: HashMap<String, Rc<Vec<Script>>>,
-    functions: HashMap<String, (FileId, Rc<Vec<Script>>)>,
-}
-
-impl Scripts {
-    fn new(libraries: &[(FileId, &LuaFile)]) -> Self {
-        let functions = libraries.iter().flat_map(|(file, library)| {
-            library.scripts.iter().filter_map(|script| {
-                let name = script.function.clone()?;
-                Some((name, (*file, Rc::new(vec![script.clone()]))))
-            })
-        });
-        Self { parsed: HashMap::new(), functions: functions.collect() }
-    }
-
-    /// The scripts of a call, and where their text stands.
-    fn of(&mut self, call: &ScriptCall) -> Option<(Rc<Vec<Script>>, Option<Place>)> {
-        if call.is_function {
-            let (file, scripts) = self.functions.get(&call.source.as_text()?)?.clone();
-            return Some((scripts, Some((file, TextMap::verbatim(0)))));
-        }
-        Some((self.parsed(&call.source)?, written_at(&call.source)))
-    }
-
-    fn parsed(&mut self, source: &Value) -> Option<Rc<Vec<Script>>> {
-        let Form::Text(pieces) = &source.form else { return None };
-        let text: String = pieces
-            .iter()
-            .map(|piece| match piece {
-                Piece::Text { text, .. } => text.to_string(),
-                Piece::Hole(_) => "0".to_owned(),
-            })
-            .collect();
-        Some(
-            self.parsed
-                .entry(text)
-                .or_insert_with_key(|text| Rc::new(crate::lua::parse(text).scripts))
-                .clone(),
-        )
     }
 }

@@ -56,12 +56,28 @@ pub(super) fn imported_dialect(uses: &[crate::facts::rust::Use]) -> Option<Diale
         "rusqlite" | "tokio_rusqlite" | "libsql" => Some(Dialect::Sqlite),
         "mysql" | "mysql_async" => Some(Dialect::MySql),
         "postgres" | "tokio_postgres" | "deadpool_postgres" => Some(Dialect::Postgres),
+        // `use sqlx::{Pool, Sqlite}`, `use sqlx::sqlite::SqlitePool`.
+        "sqlx" => import.path.iter().skip(1).find_map(|name| dialect_of_type(name)),
         _ => None,
     };
     let mut found: Vec<Dialect> = uses.iter().filter_map(of).collect();
     found.sort_unstable();
     found.dedup();
     if found.len() == 1 { found.pop() } else { None }
+}
+
+/// The dialect that a module or type of `sqlx` is for.
+fn dialect_of_type(name: &str) -> Option<Dialect> {
+    let name = name.to_ascii_lowercase();
+    if name.starts_with("sqlite") {
+        Some(Dialect::Sqlite)
+    } else if name.starts_with("mysql") {
+        Some(Dialect::MySql)
+    } else if name.starts_with("pg") || name.starts_with("postgres") {
+        Some(Dialect::Postgres)
+    } else {
+        None
+    }
 }
 
 #[cfg(test)]

@@ -5,8 +5,11 @@ use crate::facts::{FileId, TextMap};
 
 use super::super::value::{Form, Piece, Value};
 
-/// Where a text begins.
+/// Where a text, or a chain of builder calls, begins.
 pub fn written_at(text: &Value) -> Option<(FileId, u32)> {
+    if let Form::Chain(chain) = &text.form {
+        return Some((chain.location.file, chain.location.span.start));
+    }
     let Form::Text(pieces) = &text.form else { return None };
     pieces.iter().find_map(|piece| match piece {
         Piece::Text { written: Some(written), .. } => Some((written.file, written.map.source_offset(0))),

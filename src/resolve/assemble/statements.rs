@@ -4,19 +4,22 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use crate::facts::sql::{Dialect, SourceKind, Statement, StatementKind};
-use crate::facts::{FileId, Location};
+use crate::facts::{FileId, Location, TextMap};
 use crate::locks::statement::BoundValue;
 use crate::locks::{CountUse, Executor, Repetition, SqlSite, StatementOrigin, TransactionScope};
 use crate::sql;
 
 use super::super::Package;
+use super::super::builders;
+use super::super::chain::Chain;
 use super::super::evaluate::Evaluator;
 use super::super::trace::{Action, Operation, SqlCall, Trace};
-use super::super::value::Value;
+use super::super::value::{Form, Value};
 use super::binds::bound;
 use super::repetitions::repetition;
 use super::session_locks::{imported_dialect, note_text, session_lock};
 use super::statement_texts::{Assembled, assembled, written_at};
+use super::told_by_callers::ToldByCallers;
 
 /// The statements that each operation of each function's trace runs, by their positions among all.
 pub type StatementRuns = HashMap<(usize, usize), Vec<usize>>;
@@ -35,6 +38,7 @@ pub fn statements(
     let mut parsed = Parsed::default();
     let mut scopes = CallerScopes::default();
     let mut repetitions: BTreeMap<SiteKey, Vec<Repetition>> = BTreeMap::new();
+    let mut told: BTreeMap<SiteKey, ToldByCallers> = BTreeMap::new();
     for function in functions {
         let Some(trace) = evaluator.trace(function) else { continue };
         let mut sessions = BTreeMap::new();
@@ -60,13 +64,16 @@ pub fn statements(
                 }
             }
             if !operation.via.is_empty() {
-                run.tell_executor(&text, &mut sites);
+                run.tell(&text, &mut told);
             }
         }
     }
     for (key, site) in &mut sites {
         scopes.widen(key, &mut site.transaction);
         site.repetitions = repetitions.remove(key).unwrap_or_default();
+        if let Some(told) = told.get(key) {
+            told.complete(site);
+        }
     }
     let positions: HashMap<SiteKey, usize> = sites.keys().enumerate().map(|(at, key)| (*key, at)).collect();
     let mut runs = StatementRuns::new();
@@ -97,9 +104,16 @@ struct ParsedText {
     assembled: Assembled,
     dialect: Dialect,
     statements: Vec<Statement>,
+    /// The parameters of a statement that a builder has put together; those of a text are its call's.
+    binds: Option<Vec<Value>>,
 }
 
 impl ParsedText {
+    /// What is bound to it: the values inside a chain of builder calls, or those that the call gives.
+    fn binds<'b>(&'b self, call: &'b SqlCall) -> &'b [Value] {
+        self.binds.as_deref().unwrap_or(&call.binds)
+    }
+
     fn key(&self, statement: &Statement) -> SiteKey {
         let span = self.assembled.map.source_span(statement.span);
         let location = Location { file: self.assembled.file, span };
@@ -109,12 +123,15 @@ impl ParsedText {
 
 impl Parsed {
     fn text(&mut self, run: &Run<'_, '_>) -> Option<Rc<ParsedText>> {
+        if let Form::Chain(chain) = &run.call.text.form {
+            return run.built(chain).map(Rc::new);
+        }
         let assembled = assembled(&run.call.text)?;
         let dialect = run.dialect(&assembled, run.package());
         let key = (assembled.value.clone(), written_at(&run.call.text), dialect);
         let parse = || {
             let statements = sql::parse(&assembled.value, dialect).statements;
-            Rc::new(ParsedText { assembled, dialect, statements })
+            Rc::new(ParsedText { assembled, dialect, statements, binds: None })
         };
         Some(self.by_text.entry(key).or_insert_with(parse).clone())
     }
@@ -176,6 +193,17 @@ struct Run<'s, 'a> {
 type Sessions = BTreeMap<String, TransactionScope>;
 
 impl Run<'_, '_> {
+    /// The statement that a chain of builder calls stands for.
+    fn built(&self, chain: &Chain) -> Option<ParsedText> {
+        let program = self.evaluator.program;
+        let unit = program.functions[self.operation.function].unit;
+        let built = builders::statement(program, unit, chain, &self.call.method, self.operation.location)?;
+        let map = TextMap::verbatim(0);
+        let assembled = Assembled { value: String::new(), file: built.file, map, complete: built.complete };
+        let dialect = self.dialect(&assembled, self.package());
+        Some(ParsedText { assembled, dialect, statements: vec![built.statement], binds: Some(built.binds) })
+    }
+
     /// The statements of the text where they are news; their sessions and callers in any case.
     fn sites(
         &self,
@@ -204,18 +232,25 @@ impl Run<'_, '_> {
         sites
     }
 
-    /// A function that takes any executor learns from its callers that it gets a pool.
-    fn tell_executor(&self, text: &ParsedText, sites: &mut BTreeMap<SiteKey, SqlSite>) {
-        let session = self.operation.session.as_deref().unwrap_or("");
-        if executor(&self.call.executor, session) != Executor::Pool || self.is_test() {
+    /// What this caller knows of the statement's parameters.
+    fn tell(&self, text: &ParsedText, told: &mut BTreeMap<SiteKey, ToldByCallers>) {
+        if self.is_test() {
             return;
         }
+        let session = self.operation.session.as_deref().unwrap_or("");
+        let pool = executor(&self.call.executor, session) == Executor::Pool;
+        let reads_clock = text.binds(self.call).iter().any(|value| value.flows.wall_clock.is_some());
+        if !pool && !reads_clock {
+            return;
+        }
+        let clocks = self.binds(text).into_iter().map(|bind| bind.wall_clock);
+        let clocks: Vec<Option<Location>> = if reads_clock { clocks.collect() } else { Vec::new() };
         for statement in &text.statements {
-            let unknown = sites
-                .get_mut(&text.key(statement))
-                .filter(|site| site.executor == Executor::Unknown && site.session_lock.is_some());
-            if let Some(site) = unknown {
-                site.executor = Executor::Pool;
+            let known = told.entry(text.key(statement)).or_default();
+            known.pool |= pool;
+            known.clocks.resize(known.clocks.len().max(clocks.len()), None);
+            for (known, clock) in known.clocks.iter_mut().zip(&clocks) {
+                *known = known.or(*clock);
             }
         }
     }
@@ -258,7 +293,7 @@ impl Run<'_, '_> {
             function: Some(program.qualified_name(self.operation.function)),
             package: self.package(),
             repetitions: Vec::new(),
-            binds: self.binds(),
+            binds: self.binds(parsed),
         }
     }
 
@@ -276,10 +311,30 @@ impl Run<'_, '_> {
         }
     }
 
-    fn binds(&self) -> Vec<BoundValue> {
+    fn binds(&self, parsed: &ParsedText) -> Vec<BoundValue> {
+        let unit = self.evaluator.program.functions[self.operation.function].unit;
+        let mut binds: Vec<BoundValue> =
+            parsed.binds(self.call).iter().map(|value| bound(self.evaluator, unit, value)).collect();
+        for bind in &mut binds {
+            bind.wall_clock = bind.wall_clock.map(|reading| self.place_of(reading));
+        }
+        binds
+    }
+
+    /// Where a person would look for a reading of the clock: in the function that works with the store, or
+    /// that calls it. A helper such as `now_millis()` is as right for a log as it is wrong here.
+    fn place_of(&self, reading: Location) -> Location {
         let program = self.evaluator.program;
-        let unit = program.functions[self.operation.function].unit;
-        self.call.binds.iter().map(|value| bound(program, unit, value)).collect()
+        let holds = |at: &usize| {
+            let entry = &program.functions[*at];
+            let span = entry.function.span;
+            program.units[entry.unit].file == reading.file
+                && span.start <= reading.span.start
+                && reading.span.end <= span.end
+        };
+        let reader = (0..program.functions.len()).find(holds);
+        let acts = |at| self.evaluator.trace(at).is_some_and(|trace| !trace.operations.is_empty());
+        if reader.is_none_or(acts) { reading } else { self.operation.location }
     }
 
     /// The SELECTs of the statement's table whose reply was found equal to something.
@@ -291,7 +346,7 @@ impl Run<'_, '_> {
                 for reply in left.flows.replies.iter().chain(&right.flows.replies) {
                     let read = &self.trace.operations[*reply];
                     if equal
-                        && is_select_of(&read.action, &write.table.name)
+                        && self.is_select_of(&read.action, &write.table.name)
                         && !reads.contains(&read.location)
                     {
                         reads.push(read.location);
@@ -300,6 +355,17 @@ impl Run<'_, '_> {
             });
         }
         reads
+    }
+
+    fn is_select_of(&self, action: &Action, table: &str) -> bool {
+        let Action::Sql(call) = action else { return false };
+        if let Form::Chain(chain) = &call.text.form {
+            return builders::reads_table(self.evaluator.program, chain, table);
+        }
+        assembled(&call.text).is_some_and(|text| {
+            let text = text.value.to_ascii_lowercase();
+            text.trim_start().starts_with("select") && text.contains(&table.to_ascii_lowercase())
+        })
     }
 
     fn dialect(&self, text: &Assembled, package: Option<usize>) -> Dialect {
@@ -323,16 +389,18 @@ impl Run<'_, '_> {
             let program = self.evaluator.program;
             imported_dialect(&program.unit_of(self.operation.function).facts.uses)
         };
-        of_package.or_else(|| sql::guess_dialect(&text.value)).or_else(of_file).unwrap_or(Dialect::Postgres)
+        // `$1` is written for SQLite as well; the types that a file imports are not.
+        let known = of_package
+            .or_else(of_file)
+            .or_else(|| sql::guess_dialect(&text.value))
+            .unwrap_or(Dialect::Postgres);
+        // A package for several databases has one statement for each.
+        if known == Dialect::Postgres && sql::has_question_marks(&text.value) {
+            let guessed = sql::guess_dialect(&text.value).filter(|dialect| *dialect != Dialect::Postgres);
+            return guessed.unwrap_or(Dialect::Sqlite);
+        }
+        known
     }
-}
-
-fn is_select_of(action: &Action, table: &str) -> bool {
-    let Action::Sql(call) = action else { return false };
-    assembled(&call.text).is_some_and(|text| {
-        let text = text.value.to_ascii_lowercase();
-        text.trim_start().starts_with("select") && text.contains(&table.to_ascii_lowercase())
-    })
 }
 
 /// What a statement leaves behind in its session: rows that it has locked.
@@ -388,7 +456,8 @@ fn is_dropped(operation: &Operation) -> bool {
 }
 
 /// Methods that fail when no row comes back.
-const NEED_A_ROW: &[&str] = &["fetch_one", "query_one", "query_row", "get_result", "query_scalar"];
+const NEED_A_ROW: &[&str] =
+    &["fetch_one", "query_one", "query_row", "get_result", "get_result_async", "query_scalar"];
 
 /// Methods whose result holds no count.
 const COUNTLESS: &[&str] = &[

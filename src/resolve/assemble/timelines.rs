@@ -1,10 +1,11 @@
-//! Timelines: the steps of each function that both works with a lock and does something else, in order.
+//! Timelines: the steps of each function that both works with a lock and does something else, or ends the
+//! process, in order.
 
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use crate::locks::Sequence;
-use crate::locks::timeline::{Exit, Path, Step, StepKind, Timeline};
+use crate::locks::timeline::{Ending, Exit, Path, SignalWait, Step, StepKind, Timeline};
 
 use super::super::evaluate::Evaluator;
 use super::super::trace::{self, Action, GuardList, Operation, Trace};
@@ -28,9 +29,9 @@ pub fn timelines(
         let is_test = evaluator.program.is_test(function);
         let operations = sequence.map_or(&[][..], |at| &sequences[at].operations);
         let made = Assembly { trace: &trace, function, operations, runs, numbers: HashMap::new() };
-        let (steps, exits) = made.timeline();
-        let function = evaluator.program.qualified_name(function);
-        (!is_test && steps.len() > 1).then_some(Timeline { function, sequence, steps, exits })
+        let timeline = made.timeline(evaluator.program.qualified_name(function), sequence);
+        let is_telling = timeline.steps.len() > 1 || !timeline.endings.is_empty();
+        (!is_test && is_telling).then_some(timeline)
     });
     made.collect()
 }
@@ -46,7 +47,7 @@ struct Assembly<'s> {
 }
 
 impl Assembly<'_> {
-    fn timeline(mut self) -> (Vec<Step>, Vec<Exit>) {
+    fn timeline(mut self, function: String, sequence: Option<usize>) -> Timeline {
         let mut steps = Vec::new();
         // The steps of each operation of the trace begin here.
         let mut starts = Vec::with_capacity(self.trace.operations.len() + 1);
@@ -64,13 +65,74 @@ impl Assembly<'_> {
                 place: operation.via.first().copied().unwrap_or(operation.location),
                 path: path.clone(),
                 is_apart: operation.context.spawned || operation.context.in_drop,
+                task: operation.context.spawned_at,
+                arm: operation.context.arm,
+                may_be_dropped: operation.context.stoppable || operation.context.raced,
                 in_loop: operation.context.innermost,
                 made_of: made_of.clone(),
             }));
         }
         starts.push(steps.len());
-        let exits = self.trace.exits.iter().map(|exit| self.exit(exit, &starts)).collect();
-        (steps, exits)
+        let trace = self.trace;
+        let exits = trace.exits.iter().map(|exit| self.exit(exit, &starts)).collect();
+        let endings = trace.operations.iter().enumerate();
+        let endings =
+            endings.filter_map(|(index, operation)| self.ending(index, operation, &starts)).collect();
+        let waits = trace.waits.iter().map(|wait| SignalWait {
+            signal: wait.signal,
+            position: starts.get(wait.position).copied().unwrap_or(steps.len()),
+            arm: wait.arm,
+        });
+        let waits = waits.collect();
+        let started = |wanted: &dyn Fn(&trace::Task) -> bool| {
+            trace.tasks.iter().filter(|task| wanted(task)).map(|task| task.location).collect()
+        };
+        let awaited_tasks = started(&|task| self.is_awaited(task));
+        let aborted_tasks = started(&|task| {
+            let aborts = task.uses.iter().any(|seen| seen.kind == trace::HandleUseKind::Abort);
+            aborts && !self.is_awaited(task)
+        });
+        Timeline {
+            function,
+            sequence,
+            steps,
+            exits,
+            endings,
+            waits,
+            awaited_tasks,
+            aborted_tasks,
+            waits_for_others: trace.waits_for_others,
+        }
+    }
+
+    /// Whether somebody sees the task end, or may: a `select!` that a signal ends as well does not wait for it.
+    fn is_awaited(&self, task: &trace::Task) -> bool {
+        let is_left = |arm: Option<(u32, u32)>| {
+            let Some((select, own)) = arm else { return false };
+            let waits = self.trace.waits.iter().filter_map(|wait| wait.arm);
+            waits.into_iter().any(|(other, arm)| other == select && arm != own)
+        };
+        let sees_the_end = |seen: &trace::HandleUse| seen.kind.sees_the_end() && !is_left(seen.arm);
+        task.passed || task.returned || !task.fields.is_empty() || task.uses.iter().any(sees_the_end)
+    }
+
+    fn ending(&mut self, index: usize, operation: &Operation, starts: &[usize]) -> Option<Ending> {
+        let Action::Exit { told } = operation.action else { return None };
+        let step = |reply: usize| starts.get(reply).copied();
+        let doubtful = operation.guards.iter().flat_map(doubtful);
+        let kept = operation.value.iter().flat_map(|kept| kept.flows.replies.iter().copied());
+        Some(Ending {
+            place: operation.via.first().copied().unwrap_or(operation.location),
+            inner: operation.location,
+            depth: operation.via.len(),
+            position: step(index)?,
+            decided_by: doubtful.filter_map(step).collect(),
+            path: self.path(&operation.guards),
+            kept: kept.filter_map(step).collect(),
+            task: operation.context.spawned_at,
+            after_signal: operation.context.after_signal,
+            is_last_resort: told || operation.context.after_sleep,
+        })
     }
 
     fn kinds(&self, index: usize, operation: &Operation) -> Vec<StepKind> {

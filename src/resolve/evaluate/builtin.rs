@@ -104,7 +104,7 @@ impl Frame<'_, '_> {
         }
         match method {
             // A counter tells one call from the next.
-            "fetch_add" => Some(random()),
+            "fetch_add" => Some(random(None)),
             "unwrap" | "expect" | "unwrap_or_default" | "ok" | "unwrap_or" | "unwrap_or_else" | "ok_or" => {
                 self.unwrapped(receiver, method, args)
             }
@@ -262,14 +262,29 @@ impl Frame<'_, '_> {
             (_, "div_f64" | "div_f32" | "checked_div" | "div") => {
                 quantity::arithmetic(BinaryOperator::Divide, receiver, args.first()?)
             }
-            (_, "duration_since" | "elapsed" | "signed_duration_since" | "checked_sub" | "checked_add") => {
+            (
+                _,
+                "duration_since"
+                | "elapsed"
+                | "signed_duration_since"
+                | "checked_sub"
+                | "checked_add"
+                | "saturating_sub"
+                | "wrapping_sub"
+                | "abs_diff"
+                | "saturating_duration_since",
+            ) => {
+                if let (Some(other), true) = (args.first(), method != "checked_add") {
+                    self.note_clock_subtraction(span, receiver, other);
+                }
                 if receiver.flows.wall_clock.is_some() && method == "elapsed" {
                     let (reading, with) = (receiver.clone(), Value::unknown());
                     self.clock_use(span, crate::resolve::trace::ClockUseKind::Compared { reading, with });
                 }
+                self.note_span(method, receiver, args.first());
                 let mut value = Value::made_of(std::iter::once(receiver).chain(args));
                 value.flows.moved_back |= method == "checked_sub" && moves_back(receiver, args.first());
-                Some(value)
+                Some(if method == "elapsed" { value.named(method) } else { value })
             }
             _ => None,
         }
@@ -294,15 +309,11 @@ impl Frame<'_, '_> {
                 "SystemTime" | "Utc" | "Local" | "Timestamp" | "Zoned" | "OffsetDateTime",
                 "now" | "now_utc" | "now_local",
             ) => Some(wall_clock(self.location(span))),
-            ("Instant", "now") => {
-                let mut value = Value::unknown();
-                value.flows.monotonic = true;
-                Some(value)
-            }
+            ("Instant", "now") => Some(self.moment(span)),
             ("Uuid", "new_v4" | "now_v7" | "new_v7")
             | ("Ulid", "new")
-            | (_, "random" | "gen_random" | "nanoid") => Some(random()),
-            ("rand", _) | ("Alphanumeric", _) => Some(random()),
+            | (_, "random" | "gen_random" | "nanoid")
+            | ("rand" | "Alphanumeric", _) => Some(random(Some(self.location(span)))),
             ("process", "id")
             | ("env", "var" | "var_os")
             | ("hostname", "get")
@@ -337,9 +348,11 @@ impl Frame<'_, '_> {
                 self.context.after_sleep = true;
                 Some(Value::unknown())
             }
-            ("process", "exit" | "abort") | ("", "exit" | "abort") => {
-                self.emit_exit(span);
-                self.diverged = true;
+            ("process", "exit" | "abort")
+            | ("libc", "exit" | "_exit" | "abort")
+            | ("unistd", "_exit")
+            | ("", "exit" | "abort") => {
+                self.end_process(span);
                 Some(Value::unknown())
             }
             ("thread" | "tokio" | "task" | "runtime" | "rt" | "async_std" | "smol" | "actix", "spawn")
@@ -353,6 +366,9 @@ impl Frame<'_, '_> {
             }
             ("mem", "drop") | ("", "drop") => {
                 self.act(name);
+                if let [dropped] = args {
+                    self.forget(dropped);
+                }
                 Some(Value::unknown())
             }
             _ => None,
@@ -410,9 +426,10 @@ pub(super) fn wall_clock(location: Location) -> Value {
     value
 }
 
-fn random() -> Value {
+fn random(location: Option<Location>) -> Value {
     let mut value = Value::unknown();
     value.flows.random = true;
+    value.flows.random_at = location;
     value
 }
 

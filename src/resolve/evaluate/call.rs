@@ -54,6 +54,9 @@ impl Frame<'_, '_> {
     }
 
     fn call_path(&mut self, span: Span, path: &[String], values: Vec<Value>) -> Value {
+        if let Some(part) = self.chain_call(span, path, &values) {
+            return part;
+        }
         let full = self.eval.program.full_path(self.scope.module, path);
         if let Some(value) = self.client_call(span, &full, &values) {
             return value;
@@ -104,10 +107,15 @@ impl Frame<'_, '_> {
         if let Some(made) = self.tuple_struct(span, path, args) {
             return made;
         }
-        let inner = self.run_closures(span, args);
+        let inner = if self.eval.models.signals.handles(path) {
+            self.in_handler(span, |frame| frame.run_closures(span, args))
+        } else {
+            self.run_closures(span, args)
+        };
         let mut value = Value::made_of(args.iter().chain(&inner));
         value.ty = constructed(path);
-        value.named(path.last().map_or("", String::as_str))
+        let value = value.named(path.last().map_or("", String::as_str)).with_arguments(args);
+        self.with_signal(path, value)
     }
 
     fn call_value(&mut self, span: Span, callee: &Value, args: &[Value]) -> Value {
@@ -196,8 +204,20 @@ impl Frame<'_, '_> {
         written: &[Expr],
     ) -> Value {
         self.handle_method(object, method);
+        if matches!(method, "wait" | "forever") {
+            self.hear(object);
+        }
+        self.note_waiting_method(method, object);
         if let Some(value) = self.builder_method(whole, span, object, method, values) {
             return value;
+        }
+        if let Some(value) = self.chain_method(whole, span, object, method, values) {
+            return value;
+        }
+        if method == "build"
+            && let Some(statement) = values.first().filter(|value| value.is_statement_chain())
+        {
+            return statement.clone();
         }
         if let Some(text) = self.written_to_formatter(object, method, values) {
             return text;
@@ -234,6 +254,9 @@ impl Frame<'_, '_> {
         }
         values.iter().for_each(|value| self.pass_handles(value));
         self.act(method);
+        if !COMMON.contains(&method) && !self.context.in_drop {
+            self.eval.calls_by_name.insert(method.to_owned());
+        }
         let before = self.context;
         self.context.in_transaction |= opens_transaction(method);
         let inner = self.run_closures(whole, values);

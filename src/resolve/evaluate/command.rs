@@ -233,6 +233,11 @@ pub(super) fn flattened(args: &[Value]) -> Vec<Value> {
     args.iter().flat_map(flat).collect()
 }
 
+/// The items of a list; a single value is a list of one.
+pub(super) fn flattened_one(value: &Value) -> Vec<Value> {
+    flattened(std::slice::from_ref(value))
+}
+
 /// What a command of these words does; `None` for commands that no rule asks about.
 pub(super) fn meaning(words: &[Value]) -> Option<Meaning> {
     let mut name = words.first()?.as_text()?.to_ascii_uppercase();

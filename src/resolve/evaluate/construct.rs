@@ -2,13 +2,37 @@
 
 use std::rc::Rc;
 
-use crate::facts::Span;
 use crate::facts::rust::{BinaryOperator, Expr, ExprKind, Type, TypeForm, TypeKind};
+use crate::facts::{Location, Span};
 
 use super::Frame;
 use super::loops::SignalKind;
 use crate::resolve::trace::ClockUseKind;
 use crate::resolve::value::{Form, Record, Value};
+
+/// The name that stands for `..rest` among the fields of a new value.
+pub(crate) const REST: &str = "..";
+
+/// So many new values are remembered for the constants in them.
+const MAX_SETTINGS: usize = 4096;
+
+/// The constants that one function gives to fields of a new value.
+pub struct Settings {
+    pub ty: Rc<str>,
+    pub function: usize,
+    /// Field, amount and where that is written.
+    pub amounts: Vec<(Rc<str>, Value, Location)>,
+}
+
+/// `Default::default()`, `Type::default()`.
+fn is_default(rest: &Expr) -> bool {
+    match &rest.kind {
+        ExprKind::Call { callee, .. } => {
+            matches!(&callee.kind, ExprKind::Path(path) if path.last().is_some_and(|name| name == "default"))
+        }
+        _ => false,
+    }
+}
 
 impl Frame<'_, '_> {
     pub(super) fn assignment(
@@ -23,6 +47,7 @@ impl Frame<'_, '_> {
             value = if operator == BinaryOperator::Add && before.as_text().is_some() {
                 super::format::joined(&before, &value)
             } else {
+                self.note_sum(operator, &before, &value);
                 super::builtin::arithmetic(operator, &before, &value)
             };
         }
@@ -38,11 +63,12 @@ impl Frame<'_, '_> {
                     self.assign_local(&path[0], value);
                 }
             }
-            ExprKind::Field { base, name } => {
-                let base = self.expr(base);
+            ExprKind::Field { base: written, name } => {
+                let base = self.expr(written);
                 // A flag or token kept in a field may be tested by another method.
                 self.mark(&value, |uses| uses.passed = true);
                 self.signal(SignalKind::Act { stops: true }, []);
+                self.set_row_field(target.span, written, name, &value);
                 if let Some(ty) = &base.ty {
                     let owner: Rc<str> = self.eval.program.peeled(self.scope, ty).name().into();
                     self.note_field(target.span, &owner, &name.as_str().into(), value);
@@ -59,23 +85,42 @@ impl Frame<'_, '_> {
 
     pub(super) fn structure(
         &mut self,
+        span: Span,
         path: &[String],
         fields: &[(String, Expr)],
         rest: Option<&Expr>,
     ) -> Value {
         let (ty, variant) = self.constructed(path);
         let mut values: Vec<(Rc<str>, Value)> = Vec::new();
+        let mut amounts = Vec::new();
         for (field, expr) in fields {
             let value = self.expr(expr);
             let field: Rc<str> = field.as_str().into();
             self.note_field(expr.span, &ty, &field, value.clone());
+            if matches!(value.form, Form::Duration(_) | Form::Int(_)) {
+                amounts.push((field.clone(), value.clone(), self.location(expr.span)));
+            }
             values.push((field, value));
         }
+        self.note_settings(&ty, amounts);
         if let Some(rest) = rest {
-            self.expr(rest);
+            let value = self.expr(rest);
+            if !is_default(rest) {
+                values.push((REST.into(), value));
+            }
+        }
+        if let Some(row) = self.row(span, path, fields, &values) {
+            return row;
         }
         let path = if variant.is_some() { &path[..path.len() - 1] } else { path };
         self.record(path, ty, variant, values)
+    }
+
+    /// Constants that a new value is given side by side.
+    fn note_settings(&mut self, ty: &Rc<str>, amounts: Vec<(Rc<str>, Value, Location)>) {
+        if amounts.len() > 1 && self.eval.settings.len() < MAX_SETTINGS {
+            self.eval.settings.push(Settings { ty: ty.clone(), function: self.function, amounts });
+        }
     }
 
     fn record(
@@ -134,6 +179,7 @@ impl Frame<'_, '_> {
             let kind = ClockUseKind::Stored { ty: ty.clone(), field: field.clone(), reading: value.clone() };
             self.clock_use(span, kind);
         }
+        self.note_start(ty, field, &value);
         self.keep_handle(ty, field, &value);
         let known = self.eval.fields.entry((ty.clone(), field.clone())).or_default();
         if known.len() < 8 {

@@ -189,6 +189,7 @@ impl Frame<'_, '_> {
         if let Some((pattern, iterable)) = pattern {
             let iterable = self.expr(iterable);
             self.mark(&iterable, |uses| uses.tested = true);
+            self.hear(&iterable);
             let item = iterable.item();
             self.bind(pattern, item);
         }
@@ -206,6 +207,7 @@ impl Frame<'_, '_> {
         let before = self.scopes.clone();
         let mut results: Vec<Value> = Vec::new();
         let mut all_diverged = !arms.is_empty();
+        let mut any_heard = false;
         let around = self.context.arm;
         self.selects += 1;
         let number = self.selects;
@@ -213,10 +215,12 @@ impl Frame<'_, '_> {
             self.context.arm = Some((number, index as u32));
             self.scopes = before.clone();
             let guards = self.guards.clone();
-            let sleeping = self.context.after_sleep;
+            let (sleeping, signalled) = (self.context.after_sleep, self.context.after_signal);
             self.scopes.push(Default::default());
+            let raced = std::mem::replace(&mut self.context.raced, true);
             let future = self.expr(&arm.future);
             let value = self.awaited(future);
+            self.context.raced = raced;
             self.mark_pattern(&arm.pattern, &value);
             let matches = self.pattern_condition(&arm.pattern, &value);
             self.bind(&arm.pattern, value);
@@ -227,12 +231,15 @@ impl Frame<'_, '_> {
             self.scopes.pop();
             self.guards = guards;
             self.context.after_sleep = sleeping;
+            let heard = std::mem::replace(&mut self.context.after_signal, signalled);
             if !std::mem::take(&mut self.diverged) {
                 all_diverged = false;
+                any_heard |= heard;
                 results.push(result);
             }
         }
         self.context.arm = around;
+        self.context.after_signal |= any_heard;
         self.scopes = before;
         self.diverged = all_diverged;
         Value::made_of(&results)

@@ -65,7 +65,11 @@ fn is_same_act(left: &Operation, right: &Operation) -> bool {
         (Action::Set { condition: a, .. }, Action::Set { condition: b, .. })
         | (Action::Delete { condition: a }, Action::Delete { condition: b }) => a == b,
         (Action::Script(a), Action::Script(b)) => same_pieces(&a.source.pieces(), &b.source.pieces()),
-        (Action::Sql(a), Action::Sql(b)) => same_pieces(&a.text.pieces(), &b.text.pieces()),
+        (Action::Sql(a), Action::Sql(b)) => match (&a.text.form, &b.text.form) {
+            // Each is put together where it is written.
+            (Form::Chain(_), _) | (_, Form::Chain(_)) => false,
+            _ => same_pieces(&a.text.pieces(), &b.text.pieces()),
+        },
         (a, b) => discriminant(a) == discriminant(b),
     };
     same_action && is_same_key(&left.key, &right.key)

@@ -20,7 +20,7 @@ impl<'a> Frame<'_, 'a> {
             ExprKind::Float(number) => Value::new(Form::Float(*number)),
             ExprKind::Bool(yes) => Value::new(Form::Bool(*yes)),
             ExprKind::Char(c) => Value::text(&c.to_string()),
-            ExprKind::Path(path) => self.path(path),
+            ExprKind::Path(path) => self.chain_path(expr.span, path).unwrap_or_else(|| self.path(path)),
             ExprKind::Call { callee, args } => self.call(expr.span, callee, args),
             ExprKind::MethodCall { .. } => self.method_call(expr),
             ExprKind::Field { base, name } => {
@@ -54,6 +54,7 @@ impl<'a> Frame<'_, 'a> {
             }
             ExprKind::Await(inner) => {
                 let inner = self.expr(inner);
+                self.note_other_wait(&inner);
                 self.awaited(inner)
             }
             ExprKind::Try(inner) => {
@@ -74,7 +75,9 @@ impl<'a> Frame<'_, 'a> {
                 let parts: Vec<Value> = parts.iter().map(|part| self.expr(part)).collect();
                 Value::new(Form::Tuple(parts.into()))
             }
-            ExprKind::Struct { path, fields, rest } => self.structure(path, fields, rest.as_deref()),
+            ExprKind::Struct { path, fields, rest } => {
+                self.structure(expr.span, path, fields, rest.as_deref())
+            }
             ExprKind::Other(parts) => {
                 let parts: Vec<Value> = parts.iter().map(|part| self.expr(part)).collect();
                 Value::made_of(&parts)
@@ -125,11 +128,13 @@ impl<'a> Frame<'_, 'a> {
     fn async_block(&mut self, block: &crate::facts::rust::Block) -> Value {
         let results = std::mem::take(&mut self.results);
         self.blocks += 1;
-        let value = self.block(block);
+        let (value, signal) = self.until_awaited(|frame| frame.block(block));
         self.blocks -= 1;
         let own = std::mem::replace(&mut self.results, results);
         self.diverged = false;
-        own.iter().fold(value, |all, result| Value::either(&all, result))
+        let mut value = own.iter().fold(value, |all, result| Value::either(&all, result));
+        value.flows.signal = value.flows.signal.or(signal);
+        value
     }
 
     fn path(&mut self, path: &[String]) -> Value {
@@ -164,7 +169,7 @@ impl<'a> Frame<'_, 'a> {
         }
         match name {
             "UNIX_EPOCH" => Value::unknown(),
-            _ => Value::symbol(Symbol::Call(path.join("::").into())),
+            _ => self.with_signal(&full, Value::symbol(Symbol::Call(path.join("::").into()))),
         }
     }
 
@@ -202,6 +207,7 @@ impl<'a> Frame<'_, 'a> {
         // What a constant is made of must not carry this function's replies and parameters.
         result.flows.replies.clear();
         result.flows.params.clear();
+        result.flows.monotonic = None;
         // A static is made once for all its uses.
         result.flows.process |= std::mem::take(&mut result.flows.random);
         let written = entry.constant.ty.as_ref().map(|ty| self.eval.program.absolute(entry.scope(), ty));
@@ -271,6 +277,11 @@ impl<'a> Frame<'_, 'a> {
             return Value::condition(if holds { Condition::All(parts) } else { Condition::Any(parts) });
         }
         let (left, right) = (self.expr(left), self.expr(right));
+        if let Some(sign) = sign(operator)
+            && let Some(part) = self.chain_operator(span, sign, &left, &right)
+        {
+            return part;
+        }
         match operator {
             BinaryOperator::Equal | BinaryOperator::NotEqual => {
                 self.mark_compared(&left);
@@ -284,17 +295,22 @@ impl<'a> Frame<'_, 'a> {
                 self.mark_compared(&left);
                 self.mark_compared(&right);
                 self.note_clock_comparison(span, &left, &right);
+                self.note_age(&left, &right);
                 self.order(operator, left, right)
             }
             BinaryOperator::Subtract => {
                 self.note_clock_subtraction(span, &left, &right);
+                self.note_sum(operator, &left, &right);
                 super::builtin::arithmetic(operator, &left, &right)
             }
-            _ => super::builtin::arithmetic(operator, &left, &right),
+            _ => {
+                self.note_sum(operator, &left, &right);
+                super::builtin::arithmetic(operator, &left, &right)
+            }
         }
     }
 
-    fn note_clock_subtraction(&mut self, span: Span, left: &Value, right: &Value) {
+    pub(super) fn note_clock_subtraction(&mut self, span: Span, left: &Value, right: &Value) {
         for (reading, with) in [(left, right), (right, left)] {
             if reading.flows.wall_clock.is_some() && with.flows.wall_clock.is_none() {
                 let kind = ClockUseKind::Subtracted { reading: reading.clone(), with: with.clone() };
@@ -343,6 +359,10 @@ impl<'a> Frame<'_, 'a> {
             "vec" => Value::new(Form::Tuple(args.into())),
             "json" => Value::new(Form::Document(args.into())),
             "pin" => args.into_iter().next().unwrap_or_default(),
+            "join" | "try_join" => {
+                args.iter().for_each(|arg| self.note_other_wait(arg));
+                Value::made_of(args.iter().chain(&named))
+            }
             _ => Value::made_of(args.iter().chain(&named)),
         }
     }
@@ -350,6 +370,7 @@ impl<'a> Frame<'_, 'a> {
     /// What a future gives.
     pub(super) fn awaited(&mut self, future: Value) -> Value {
         self.use_handle(&future, HandleUseKind::Await);
+        self.hear(&future);
         match &future.form {
             Form::Closure(closure) => {
                 let closure = closure.clone();
@@ -378,6 +399,17 @@ impl<'a> Frame<'_, 'a> {
             Form::Variant("None" | "Err", _) => Value::made_of([&value]),
             _ => value,
         }
+    }
+}
+
+/// An operator that builders of statements give a meaning.
+fn sign(operator: BinaryOperator) -> Option<&'static str> {
+    match operator {
+        BinaryOperator::Add => Some("+"),
+        BinaryOperator::Subtract => Some("-"),
+        BinaryOperator::Multiply => Some("*"),
+        BinaryOperator::Divide => Some("/"),
+        _ => None,
     }
 }
 

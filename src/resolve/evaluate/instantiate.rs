@@ -1,6 +1,8 @@
 //! Calls of the workspace's own functions: the callee's trace, seen from the caller with the arguments in
 //! the place of the parameters.
 
+mod readings;
+
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -12,12 +14,11 @@ use super::handed_closures::Handed;
 use crate::resolve::flows::Few;
 use crate::resolve::quantity;
 use crate::resolve::trace::{
-    Action, ClockUse, ClockUseKind, GuardList, MAX_OPERATIONS, Operation, Repetition, ScriptCall, SqlCall,
-    Trace,
+    Action, GuardList, MAX_OPERATIONS, MergeCall, Operation, Repetition, ScriptCall, SqlCall, Trace,
 };
 use crate::resolve::value::{
-    Condition, Expiry, Flows, Form, Layer, Piece, QueryBuilder, Record, ScriptBuilder, Selection, Selector, Symbol,
-    Ticker, TransactionBuilder, TransactionPart, Value,
+    Condition, Expiry, Flows, Form, Layer, Moment, Piece, QueryBuilder, Record, ScriptBuilder, Selection,
+    Selector, Symbol, Ticker, TransactionBuilder, TransactionPart, Value,
 };
 
 /// Longer chains of calls are not shown.
@@ -94,6 +95,7 @@ impl Frame<'_, '_> {
             args.iter().for_each(|arg| self.pass_handles(arg));
         }
         self.carry_clock_uses(&trace, &arguments);
+        self.carry_deadlines(&trace, &arguments);
         self.run_other_closures(args, &trace.closure_runs);
         let mut result = arguments.value(&trace.result, 0);
         if let Some(statement) = super::handed_on::rewritten(&result, written.as_deref(), args) {
@@ -102,7 +104,9 @@ impl Frame<'_, '_> {
         if let Form::Unknown = result.form {
             let name = facts.name.as_str();
             result.form = Form::Symbol(Symbol::Call(name.into()));
+            result = result.with_arguments(args);
         }
+        self.carry_wait(&trace, facts.is_async, &mut result);
         result.with_type(written)
     }
 
@@ -149,8 +153,8 @@ impl Frame<'_, '_> {
             uses.compared &= !uses.returned;
             uses.returned = false;
             let key = arguments.value(&operation.key, 0);
-            let named_here = super::store::is_named(&key).then_some(operation.via.len() + 1);
             let action = arguments.action(&operation.action);
+            let named_here = super::store::is_shown(&action, &key).then_some(operation.via.len() + 1);
             let given_none = !operation.action.has_no_expiry() && action.has_no_expiry();
             self.trace.operations.push(Operation {
                 expiry_from_caller: operation.expiry_from_caller || given_none,
@@ -177,20 +181,6 @@ impl Frame<'_, '_> {
         }
         runs.for_each(|run| self.run_handed(span, run, arguments));
         self.move_task_uses(trace, tasks, arguments);
-    }
-
-    fn carry_clock_uses(&mut self, trace: &Trace, arguments: &Arguments<'_>) {
-        for clock_use in trace.clock_uses.iter().take(MAX_OPERATIONS) {
-            let kind = match &clock_use.kind {
-                ClockUseKind::Compared { reading, with } => ClockUseKind::Compared {
-                    reading: arguments.value(reading, 0),
-                    with: arguments.value(with, 0),
-                },
-                ClockUseKind::Subtracted { .. } | ClockUseKind::Stored { .. } => continue,
-            };
-            self.trace.clock_uses.push(ClockUse { kind, ..clock_use.clone() });
-        }
-        self.trace.clock_uses.truncate(MAX_OPERATIONS);
     }
 }
 
@@ -227,6 +217,10 @@ impl Arguments<'_> {
                 Action::Set { condition: *condition, expiry: self.expiry(expiry), returns_old: *returns_old }
             }
             Action::Expire { expiry } => Action::Expire { expiry: self.expiry(expiry) },
+            Action::Merge(call) => Action::Merge(Rc::new(MergeCall {
+                document: self.value(&call.document, 0),
+                words: call.words.clone(),
+            })),
             Action::Script(call) => Action::Script(Rc::new(ScriptCall {
                 source: self.value(&call.source, 0),
                 keys: self.values(&call.keys),
@@ -237,11 +231,12 @@ impl Arguments<'_> {
             Action::Sql(call)
                 if matches!(call.text.form, Form::Text(_)) && call.text.flows.params.is_empty() =>
             {
-                if self.leaves_alone(&call.executor) {
+                if self.leaves_alone(&call.executor) && call.binds.iter().all(|bind| self.leaves_alone(bind))
+                {
                     return Action::Sql(call.clone());
                 }
-                let executor = self.value(&call.executor, 0);
-                Action::Sql(Rc::new(SqlCall { executor, ..SqlCall::clone(call) }))
+                let (executor, binds) = (self.value(&call.executor, 0), self.values(&call.binds));
+                Action::Sql(Rc::new(SqlCall { executor, binds, ..SqlCall::clone(call) }))
             }
             Action::Sql(call) => Action::Sql(Rc::new(SqlCall {
                 text: self.value(&call.text, 0),
@@ -281,14 +276,14 @@ impl Arguments<'_> {
         }
         self.budget.set(self.budget.get().saturating_sub(1));
         if depth > MAX_DEPTH || self.budget.get() == 0 {
-            return Value { form: Form::Unknown, flows: self.flows(&value.flows), ty: value.ty.clone() };
+            return Value::unknown().with_type(value.ty.clone()).with_flows(&self.flows(&value.flows));
         }
         let form = match &value.form {
             Form::Symbol(Symbol::Param { index, .. }) => {
                 let argument = self.argument(*index);
                 return match argument {
                     Some(argument) => argument.clone().with_type(value.ty.clone()),
-                    None => Value { form: Form::Unknown, flows: Flows::default(), ty: value.ty.clone() },
+                    None => Value::unknown().with_type(value.ty.clone()),
                 };
             }
             Form::Symbol(Symbol::Field { owner, name }) => self.field(owner, name, &value.form),
@@ -333,6 +328,7 @@ impl Arguments<'_> {
                 location: query.location,
                 file: query.file.clone(),
             })),
+            Form::Chain(chain) => Form::Chain(Rc::new(chain.map(|part| self.value(part, depth + 1)))),
             Form::Transaction(builder) => Form::Transaction(Rc::new(TransactionBuilder {
                 conditions: builder.conditions.iter().map(|part| self.value(part, depth + 1)).collect(),
                 steps: builder.steps.iter().map(|part| self.value(part, depth + 1)).collect(),
@@ -347,7 +343,9 @@ impl Arguments<'_> {
             }
             other => other.clone(),
         };
-        Value { form, flows: self.flows(&value.flows), ty: value.ty.clone() }
+        let inner = |args: &Rc<[Value]>| args.iter().map(|arg| self.value(arg, depth + 1)).collect();
+        let arguments = value.arguments.as_ref().map(inner);
+        Value { form, flows: self.flows(&value.flows), ty: value.ty.clone(), arguments }
     }
 
     fn transaction_part(&self, part: &TransactionPart, depth: usize) -> TransactionPart {
@@ -412,6 +410,7 @@ impl Arguments<'_> {
             && flows.params.is_empty()
             && flows.replies.is_empty()
             && flows.tasks.is_empty()
+            && flows.monotonic.is_none()
             && (flows.fields.is_empty() || !is_record)
     }
 
@@ -438,6 +437,10 @@ impl Arguments<'_> {
         Form::Text(all.into())
     }
 
+    fn moment(&self, moment: Moment) -> Moment {
+        Moment { position: self.position(moment.position), ..moment }
+    }
+
     pub(super) fn argument(&self, index: usize) -> Option<&Value> {
         if index == self.self_index { self.receiver } else { self.values.get(index) }
     }
@@ -447,6 +450,7 @@ impl Arguments<'_> {
             replies: flows.replies.iter().map(|reply| self.position(*reply)).collect(),
             tasks: flows.tasks.iter().map(|task| task + self.tasks).collect(),
             params: Few::default(),
+            monotonic: flows.monotonic.map(|moment| self.moment(moment)),
             ..flows.clone()
         };
         for &param in &flows.params {

@@ -7,9 +7,11 @@ mod bind;
 mod block;
 mod builtin;
 mod call;
+mod chain;
 mod command;
 mod construct;
 mod control;
+mod deadline;
 mod dispatch;
 mod expr;
 mod format;
@@ -19,10 +21,13 @@ mod instantiate;
 mod loops;
 mod query;
 mod rounds;
+mod shutdown;
 mod store;
 mod tasks;
 mod transaction;
 
+pub(super) use construct::REST;
+pub use construct::Settings;
 pub use expr::unit_of_name;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -61,6 +66,12 @@ pub struct Evaluator<'a> {
     pub calls: BTreeMap<usize, Vec<usize>>,
     /// What methods do with the handles that they keep in fields.
     pub handle_fields: BTreeMap<FieldName, Vec<(usize, HandleUse)>>,
+    /// What the age of a field is compared with.
+    pub aged_fields: BTreeMap<FieldName, Vec<Value>>,
+    /// Methods called outside of destructors on receivers that are not known.
+    pub calls_by_name: BTreeSet<String>,
+    /// Constants that were put into new values side by side.
+    pub settings: Vec<Settings>,
     nesting: usize,
 }
 
@@ -81,6 +92,9 @@ impl<'a> Evaluator<'a> {
             fields: BTreeMap::new(),
             calls: BTreeMap::new(),
             handle_fields: BTreeMap::new(),
+            aged_fields: BTreeMap::new(),
+            calls_by_name: BTreeSet::new(),
+            settings: Vec::new(),
             nesting: 0,
         }
     }

@@ -25,21 +25,32 @@ const RUNNING: &[&str] = &[
     "first",
     "query_async",
     "run",
+    "one",
+    "all",
 ];
+
+/// Functions of sea-orm that make a statement of a backend, a text and values.
+const STATEMENTS: &[&str] = &["from_string", "from_sql_and_values"];
 
 impl Frame<'_, '_> {
     /// `sqlx::query(text)`, `QueryBuilder::new(text)`, `diesel::sql_query(text)`.
     pub(super) fn query_call(&mut self, span: Span, path: &[String], args: &[Value]) -> Option<Value> {
         let name = path.last()?;
         let of = path.len().checked_sub(2).map_or("", |at| path[at].as_str());
+        let mut binds = Vec::new();
         let text = if of == "QueryBuilder" && name == "new" {
             args.first()?
+        } else if of == "Statement" && STATEMENTS.contains(&name.as_str()) {
+            binds.extend(args.get(2).map(super::command::flattened_one).unwrap_or_default());
+            args.get(1)?
         } else {
             let model = self.eval.models.query(name)?;
             args.get(model.text)?
         };
-        let Form::Text(_) = text.form else { return None };
-        Some(self.new_query(span, text.clone(), Vec::new(), None))
+        if !matches!(text.form, Form::Text(_)) && !text.is_statement_chain() {
+            return None;
+        }
+        Some(self.new_query(span, text.clone(), binds, None))
     }
 
     fn new_query(&mut self, span: Span, text: Value, binds: Vec<Value>, file: Option<Rc<str>>) -> Value {
@@ -102,7 +113,13 @@ impl Frame<'_, '_> {
         Value::new(Form::Query(Rc::new(next)))
     }
 
-    fn run_sql(&mut self, whole: Span, query: &QueryBuilder, executor: Value, method: &str) -> Value {
+    pub(super) fn run_sql(
+        &mut self,
+        whole: Span,
+        query: &QueryBuilder,
+        executor: Value,
+        method: &str,
+    ) -> Value {
         let start = query.location.filter(|at| at.file == self.file).map_or(whole, |at| at.span);
         let call = SqlCall {
             text: query.text.clone(),
@@ -156,6 +173,11 @@ impl Frame<'_, '_> {
             // A prepared statement, or a query object run through the connection.
             Form::Query(query) => {
                 let query = query.clone();
+                return Some(self.run_sql(whole, &query, object.clone(), method));
+            }
+            Form::Chain(chain) if chain.is_statement() => {
+                let location = Some(chain.location);
+                let query = QueryBuilder { text: text.clone(), location, ..QueryBuilder::default() };
                 return Some(self.run_sql(whole, &query, object.clone(), method));
             }
             _ => return None,

@@ -7,7 +7,7 @@ use crate::facts::{Location, Span};
 
 use super::Frame;
 use crate::resolve::models::{ActionName, Command, Libraries, Refusal, Unit};
-use crate::resolve::trace::{Action, Operation, ScriptCall, Uses};
+use crate::resolve::trace::{Action, MergeCall, Operation, ScriptCall, Uses};
 use crate::resolve::value::{Expiry, Form, Layer, ScriptBuilder, SetOptions, Symbol, Value, WriteCondition};
 
 impl Frame<'_, '_> {
@@ -21,7 +21,7 @@ impl Frame<'_, '_> {
         pipeline: Option<usize>,
     ) -> Value {
         let index = self.trace.operations.len();
-        let named_at = is_named(&key).then_some(0);
+        let named_at = is_shown(&action, &key).then_some(0);
         self.trace.operations.push(Operation {
             action,
             key,
@@ -42,11 +42,6 @@ impl Frame<'_, '_> {
             advice: None,
         });
         Value::new(Form::Reply(index, Layer::Result))
-    }
-
-    pub(super) fn emit_exit(&mut self, span: Span) {
-        let location = self.location(span);
-        self.emit_at(location, Action::Exit, Value::unknown(), None, None);
     }
 
     /// Functions of client libraries by path: builders, options, UFCS calls of their methods.
@@ -334,12 +329,7 @@ fn condition(command: &Command, args: &[Value]) -> Option<WriteCondition> {
     if let Some(Form::Variant("None", _)) = revision.map(|value| &value.form) {
         return Some(WriteCondition::Always);
     }
-    let (Some(at), Some(word)) = (command.document, &command.version_word) else {
-        return Some(command.condition.into());
-    };
-    let Form::Document(parts) = &args.get(at)?.form else { return None };
-    let names_version = parts.iter().any(|part| part.as_text().is_some_and(|text| text == *word));
-    Some(if names_version { WriteCondition::IfUnchanged } else { command.condition.into() })
+    Some(command.condition.into())
 }
 
 /// What a call stores or compares with; a lock library makes a value of its own.
@@ -367,6 +357,10 @@ pub(super) fn action(command: &Command, args: &[Value], condition: WriteConditio
             expiry: lifetime().unwrap_or(Expiry::Unknown),
             returns_old: false,
         },
+        ActionName::Merge => {
+            let words = command.document.clone()?;
+            Action::Merge(Rc::new(MergeCall { document: args.get(words.argument)?.clone(), words }))
+        }
         ActionName::Get => Action::Get,
         ActionName::Exists => Action::Exists,
         ActionName::Delete => {
@@ -407,8 +401,17 @@ fn is_options(value: &Value) -> bool {
     }
 }
 
+/// Whether the text shows what an operation does and to which key.
+pub(super) fn is_shown(action: &Action, key: &Value) -> bool {
+    let is_given = match action {
+        Action::Merge(call) => matches!(call.document.form, Form::Symbol(Symbol::Param { .. })),
+        _ => false,
+    };
+    !is_given && is_named(key)
+}
+
 /// Whether a key is more than a parameter of the function that uses it.
-pub(super) fn is_named(key: &Value) -> bool {
+fn is_named(key: &Value) -> bool {
     let has_text = key.pieces().iter().any(|piece| match piece {
         crate::resolve::value::Piece::Text { text, .. } => text.contains(char::is_alphanumeric),
         crate::resolve::value::Piece::Hole(_) => false,

@@ -19,6 +19,8 @@ impl Frame<'_, '_> {
         let location = self.location(span);
         self.trace.tasks.push(Task {
             location,
+            exits: self.trace.exits.len(),
+            left_by: None,
             uses: Vec::new(),
             returned: false,
             passed: false,
@@ -41,10 +43,15 @@ impl Frame<'_, '_> {
         let told = told.map(|signal| signal.position).min();
         // A task that is awaited after it was told to stop shows nothing of how it went.
         let ended = kind == HandleUseKind::Await && told.is_some() && self.context.arm.is_none();
-        let kind = if ended { HandleUseKind::Abort } else { kind };
-        let seen = HandleUse { kind, position: told.unwrap_or(self.trace.operations.len()) };
+        let kind = if ended { HandleUseKind::AwaitStopped } else { kind };
+        let position = told.unwrap_or(self.trace.operations.len());
+        let seen = HandleUse { kind, position, arm: self.context.arm };
         for &task in &handle.flows.tasks {
             if let Some(task) = self.trace.tasks.get_mut(task) {
+                if task.uses.is_empty() && kind == HandleUseKind::Abort {
+                    let between = self.trace.exits.iter().skip(task.exits);
+                    task.left_by = between.filter(|exit| exit.in_loop.is_none()).map(|e| e.location).next();
+                }
                 task.uses.push(seen);
             }
         }
@@ -93,9 +100,10 @@ impl Frame<'_, '_> {
 
     /// The tasks of a callee, which the caller has started through it.
     pub(super) fn carry_tasks(&mut self, trace: &Trace, operations: usize) {
+        let exits = self.trace.exits.len();
         self.trace.tasks.extend(trace.tasks.iter().map(|task| {
             let moved = |seen: &HandleUse| HandleUse { position: seen.position + operations, ..*seen };
-            Task { uses: task.uses.iter().map(moved).collect(), returned: false, ..task.clone() }
+            Task { exits, uses: task.uses.iter().map(moved).collect(), returned: false, ..task.clone() }
         }));
     }
 }

@@ -12,8 +12,7 @@ use crate::resolve::value::WriteCondition;
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ClientModel {
-    /// The library; documentation only.
-    #[allow(dead_code)]
+    /// The library, for people.
     #[serde(alias = "name")]
     client: String,
     #[serde(default)]
@@ -50,9 +49,32 @@ pub struct ClientModel {
     #[serde(default)]
     pub(super) query: Vec<Query>,
     #[serde(default)]
+    pub(super) builder: Vec<Builder>,
+    #[serde(default)]
     pub(super) counts: Vec<String>,
     #[serde(default)]
     pub(super) signals: Signals,
+}
+
+impl ClientModel {
+    /// What the file calls the library.
+    pub fn name(&self) -> &str {
+        &self.client
+    }
+}
+
+/// Chains of calls that are put together into a statement.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Builder {
+    pub crates: Vec<String>,
+    /// Functions and constants that begin a chain, by the last segments of their paths.
+    pub functions: Vec<String>,
+    /// Functions of a table that begin a chain.
+    #[serde(default)]
+    pub entities: Vec<String>,
+    /// Methods that run a chain.
+    pub runs: Vec<String>,
 }
 
 /// A call that is one command to the store: a method by its name, or a function by the last two segments of
@@ -77,9 +99,8 @@ pub struct Command {
     pub options: Option<usize>,
     /// The argument with the expected revision; without one nothing is compared.
     pub revision: Option<usize>,
-    /// The argument with a document that may name the version which it expects, by this word.
-    pub document: Option<usize>,
-    pub version_word: Option<String>,
+    /// The argument with a document that is merged into the object under the key.
+    pub document: Option<MergeWords>,
     /// The argument that an acquire gave; it stands for the key.
     pub handle: Option<usize>,
     /// The type of what it gives, where later calls need that.
@@ -112,10 +133,26 @@ pub struct Command {
     pub advice: Option<Arc<Advice>>,
 }
 
+/// An argument with a document that is merged into an object, and the words in it that say what that does to
+/// a lease.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MergeWords {
+    pub argument: usize,
+    /// It names the version that was read, and is refused when there is another.
+    pub version: String,
+    /// It names the holder, or nobody.
+    pub holder: String,
+    /// It moves the end of the lease.
+    pub deadline: String,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ActionName {
     Set,
+    /// Merges a document into the object under the key.
+    Merge,
     Get,
     GetDelete,
     Exists,
@@ -248,16 +285,40 @@ pub struct Query {
     pub file: bool,
 }
 
-/// What shows that a program handles SIGTERM.
+/// What shows that a program handles SIGTERM, and where it waits for a signal to end.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct Signals {
+    /// Crates that hear SIGTERM for whoever names anything of them.
+    pub crates: Vec<String>,
     /// Path tails.
     pub paths: Vec<String>,
     /// Methods.
     pub methods: Vec<String>,
+    /// Path tails of signals that ask a process to end, and of functions that wait for one.
+    pub awaits: Vec<String>,
+    /// Path tails of functions that run a closure when such a signal comes.
+    pub handlers: Vec<String>,
     /// Path tails that do so only with this feature of their crate.
     pub with_feature: Vec<FeatureSignal>,
+}
+
+impl Signals {
+    /// Whether a path names a signal that asks a process to end, or a function that waits for one.
+    pub fn awaits(&self, path: &[String]) -> bool {
+        self.awaits.iter().any(|known| ends_with(path, known))
+    }
+
+    /// Whether the function at a path runs its closure when such a signal comes.
+    pub fn handles(&self, path: &[String]) -> bool {
+        self.handlers.iter().any(|known| ends_with(path, known))
+    }
+}
+
+/// Whether the last segments of a path are those of `known`.
+pub fn ends_with(path: &[String], known: &str) -> bool {
+    let mut written = path.iter().rev();
+    known.rsplit("::").all(|segment| written.next().is_some_and(|own| own == segment))
 }
 
 #[derive(Debug, Clone, Deserialize)]

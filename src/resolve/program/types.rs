@@ -183,6 +183,19 @@ impl<'a> Program<'a> {
         found
     }
 
+    /// Whether a trait's provided body runs nowhere, because every type that implements the trait has its own.
+    pub fn is_replaced(&self, function: usize) -> bool {
+        let provided = self.functions[function].function;
+        let Some(of) = self.owners[function].filter(|_| provided.owner == provided.implements) else {
+            return false;
+        };
+        let own = self.implementations.get(&*provided.name).map_or(&[][..], Vec::as_slice);
+        let replaces = |ty: usize| own.iter().any(|&candidate| self.owners[candidate] == Some(ty));
+        let mut types =
+            self.implemented.iter().filter(|(_, known)| *known == of).map(|(ty, _)| *ty).peekable();
+        types.peek().is_some() && types.all(replaces)
+    }
+
     /// The provided body that a type without a method of its own gets from a trait that it implements.
     fn provided(&self, ty: usize, name: &str) -> Vec<usize> {
         let unit = self.types[ty].unit;

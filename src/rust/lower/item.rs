@@ -2,18 +2,18 @@
 
 use crate::facts::Span;
 use crate::facts::rust::{
-    Constant, Field, Function, Generic, ModuleDeclaration, Param, RustFile, Type, TypeDefinition, TypeForm,
-    TypeKind, Use,
+    Constant, Field, Function, Generic, ModuleDeclaration, Param, RustFile, Setting, Type, TypeDefinition,
+    TypeForm, TypeKind, Use,
 };
 
-use super::{Source, expr, pattern, types};
+use super::{Source, expr, pattern, tables, types};
 
 /// Collects the facts of one file, with the modules and the `impl` block that the walk is in.
 pub(super) struct Items<'a> {
     pub(super) source: Source<'a>,
     pub(super) facts: RustFile,
-    module: Vec<String>,
-    is_test: bool,
+    pub(super) module: Vec<String>,
+    pub(super) is_test: bool,
 }
 
 /// The `impl` or `trait` block around a function.
@@ -66,14 +66,18 @@ impl<'a> Items<'a> {
             ),
             syn::Item::Struct(definition) => {
                 let kind = TypeKind::Struct { fields: fields(&definition.fields) };
-                self.definition(&definition.attrs, &definition.ident, kind);
+                let settings = tables::settings_of_fields(&definition.fields);
+                self.definition(&definition.attrs, &definition.ident, kind, settings);
+                self.entity(&definition.attrs, &definition.fields, &definition.ident);
             }
             syn::Item::Enum(definition) => {
                 let variants = definition.variants.iter().map(|v| v.ident.to_string()).collect();
-                self.definition(&definition.attrs, &definition.ident, TypeKind::Enum { variants });
+                let settings = tables::settings_of_variants(&definition.variants);
+                self.definition(&definition.attrs, &definition.ident, TypeKind::Enum { variants }, settings);
             }
             syn::Item::Type(alias) => {
-                self.definition(&alias.attrs, &alias.ident, TypeKind::Alias(types::ty(&alias.ty)));
+                let kind = TypeKind::Alias(types::ty(&alias.ty));
+                self.definition(&alias.attrs, &alias.ident, kind, Vec::new());
             }
             syn::Item::Use(declaration) => {
                 let mut path = Vec::new();
@@ -140,7 +144,7 @@ impl<'a> Items<'a> {
             implements: Some(name),
             generics: generics(&block.generics),
         };
-        self.definition(&block.attrs, &block.ident, TypeKind::Trait);
+        self.definition(&block.attrs, &block.ident, TypeKind::Trait, Vec::new());
         for item in &block.items {
             match item {
                 syn::TraitItem::Fn(method) => self.function(
@@ -230,12 +234,19 @@ impl<'a> Items<'a> {
         self.facts.constants.push(constant);
     }
 
-    fn definition(&mut self, attributes: &[syn::Attribute], name: &syn::Ident, kind: TypeKind) {
+    fn definition(
+        &mut self,
+        attributes: &[syn::Attribute],
+        name: &syn::Ident,
+        kind: TypeKind,
+        settings: Vec<Setting>,
+    ) {
         self.facts.types.push(TypeDefinition {
             module: self.module.clone(),
             name: name.to_string(),
             kind,
             derives: derives(attributes),
+            settings: [tables::settings(attributes, None), settings].concat(),
             span: self.source.span(name.span()),
             is_test: self.is_test || is_test(attributes),
         });
@@ -279,8 +290,10 @@ impl<'a> Items<'a> {
 
     fn item_macro(&mut self, call: &syn::ItemMacro) {
         let path = pattern::segments(&call.mac.path);
-        if path.last().is_some_and(|name| name == "macro_rules") {
-            return;
+        match path.last().map(String::as_str) {
+            Some("macro_rules") => return,
+            Some("table") => return self.table_macro(call),
+            _ => {}
         }
         for item in super::macros::items_inside(&call.mac) {
             self.item(&item);
@@ -357,16 +370,32 @@ fn names_test(tokens: proc_macro2::TokenStream) -> bool {
     false
 }
 
-fn derives(attributes: &[syn::Attribute]) -> Vec<String> {
+/// What is derived, conditions left out.
+pub(super) fn derives(attributes: &[syn::Attribute]) -> Vec<String> {
     let mut names = Vec::new();
-    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("derive")) {
+    for list in metas(attributes).into_iter().filter(|meta| meta.path().is_ident("derive")) {
+        let syn::Meta::List(list) = list else { continue };
         // A malformed derive is the compiler's to report.
-        let _ = attribute.parse_nested_meta(|meta| {
+        let _ = list.parse_nested_meta(|meta| {
             names.extend(meta.path.segments.last().map(|segment| segment.ident.to_string()));
             Ok(())
         });
     }
     names
+}
+
+/// The contents of attributes, with those behind the condition of a `cfg_attr`.
+pub(super) fn metas(attributes: &[syn::Attribute]) -> Vec<syn::Meta> {
+    let list = syn::punctuated::Punctuated::<syn::Meta, syn::Token![,]>::parse_terminated;
+    let mut all = Vec::new();
+    for attribute in attributes {
+        if attribute.path().is_ident("cfg_attr") {
+            all.extend(attribute.parse_args_with(list).into_iter().flatten().skip(1));
+        } else {
+            all.push(attribute.meta.clone());
+        }
+    }
+    all
 }
 
 fn path_attribute(source: Source<'_>, attribute: &syn::Attribute) -> Option<String> {

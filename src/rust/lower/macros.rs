@@ -1,6 +1,6 @@
 //! Macro calls: their arguments as far as they read as expressions, and the arms of `select!`.
 
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 use syn::Token;
 use syn::parse::{ParseStream, Parser as _};
 
@@ -65,15 +65,26 @@ fn part_expressions(part: Vec<TokenTree>, depth: usize) -> Vec<syn::Expr> {
         .collect()
 }
 
-/// Splits at commas, semicolons, colons and arrows.
+/// Splits at commas, semicolons, single colons and arrows.
 fn parts(tokens: TokenStream) -> Vec<Vec<TokenTree>> {
     let mut all = vec![Vec::new()];
     let mut previous = ' ';
+    let mut in_path = false;
     for token in tokens {
-        let current = match &token {
-            TokenTree::Punct(punct) => punct.as_char(),
-            _ => ' ',
+        let (current, joint) = match &token {
+            TokenTree::Punct(punct) => (punct.as_char(), punct.spacing() == Spacing::Joint),
+            _ => (' ', false),
         };
+        // The two halves of `::`.
+        let is_path = current == ':' && (joint || in_path);
+        in_path = current == ':' && joint && !in_path;
+        if is_path {
+            if let Some(part) = all.last_mut() {
+                part.push(token);
+            }
+            previous = ' ';
+            continue;
+        }
         let is_arrow = previous == '=' && current == '>';
         if is_arrow && let Some(part) = all.last_mut() {
             part.pop();

@@ -7,6 +7,7 @@ mod expr;
 mod item;
 mod macros;
 mod pattern;
+mod tables;
 mod types;
 
 use crate::facts::Span;
@@ -40,5 +41,6 @@ pub(super) fn file(file: &syn::File, code: &str, offset: u32) -> RustFile {
     let mut items = item::Items::new(Source { code, offset });
     let is_test = item::is_test(&file.attrs);
     items.module(&file.items, is_test);
+    items.written_out_entities();
     items.facts
 }

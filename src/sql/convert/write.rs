@@ -159,6 +159,15 @@ impl Converter<'_> {
                     update.update_predicate.as_ref()
                 }
                 ast::MergeAction::Delete { .. } => None,
+                ast::MergeAction::Insert(insert) => {
+                    write.insert_columns = insert.columns.iter().map(|c| self.source.table(c).name).collect();
+                    if let ast::MergeInsertKind::Values(values) = &insert.kind {
+                        let first = values.rows.first();
+                        write.insert_values =
+                            first.into_iter().flat_map(|row| row.iter().map(|e| self.expr(e))).collect();
+                    }
+                    continue;
+                }
                 _ => continue,
             };
             changes = true;

@@ -1,0 +1,175 @@
+//! Fenced writes: the storage has the last word on whether a holder may still write.
+//!
+//! A *fence row* for each resource remembers the highest token that it has seen, and is never deleted.
+//! [`claim`](sqlite::SqliteFence::claim) raises it, *before* the holder reads anything; from then on every
+//! transaction of an earlier holder is refused, also on rows that the new holder has not touched. Each
+//! transaction then begins with a change of the fence row that fails unless the row still has the holder's token,
+//! and that makes other claims wait until it has ended.
+//!
+//! Why not only `UPDATE … WHERE last_fencing_token < $token` on the written rows themselves: that refuses the
+//! holder's own second write, lets a stale holder write rows that the new one has not written yet, and forgets
+//! what it has seen when a row is deleted. It is right where each row is a resource of its own, written once for
+//! each lease; see `RowFence`.
+//!
+//! This module holds what all storages share: the errors and the words. It knows no SQL.
+
+#[cfg(feature = "postgres")]
+pub mod postgres;
+mod resource;
+mod row;
+#[cfg(feature = "sqlite")]
+pub mod sqlite;
+#[cfg(feature = "postgres")]
+mod work;
+
+use std::convert::Infallible;
+
+use thiserror::Error;
+
+use crate::loss::LeaseLost;
+use crate::store::Cause;
+use crate::token::FencingToken;
+
+pub use resource::{Resource, ResourceError};
+pub use row::{RowFence, RowFenceError};
+
+/// A write was refused because the storage has seen a newer token. Nothing was changed.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error(
+    "{place} has seen token {stored}, and this write came with {presented}: another holder has taken over. If the \
+     lease is still held, its store has lost its count, and must be set above {stored}"
+)]
+pub struct StaleToken {
+    /// The resource or row that refused.
+    pub place: String,
+    /// The token that the write came with.
+    pub presented: FencingToken,
+    /// The highest token that the storage has seen.
+    pub stored: i64,
+}
+
+/// Why a claim or a fenced transaction did not come about. Except for
+/// [`CommitUnknown`](FenceError::CommitUnknown), nothing was changed.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum FenceError<E = Infallible> {
+    /// The storage has seen a newer token.
+    #[error(transparent)]
+    Stale(StaleToken),
+    /// The lease ended before the transaction was committed, and it was rolled back.
+    #[error(transparent)]
+    Lost(LeaseLost),
+    /// The caller's own part failed, and the transaction was rolled back.
+    // Not as `source`, which would shut out `Box<dyn Error>` and its like; the text has it all.
+    #[error("the work in the fenced transaction failed, and was rolled back: {0}")]
+    Work(E),
+    /// The fence row is gone, or below the token that claimed it.
+    #[error("{place} does not know token {presented} any more; fence rows must never be deleted or lowered")]
+    Forgotten {
+        /// The resource or row.
+        place: String,
+        /// The token that had claimed it.
+        presented: FencingToken,
+    },
+    /// There is no such row.
+    #[error("there is no row {place}; create it before the lease that writes it, with token 0")]
+    MissingRow {
+        /// The table and key.
+        place: String,
+    },
+    /// The row's token column is `NULL`, which is neither older nor newer than any token.
+    #[error(
+        "the token of {place} is NULL, and no token is newer than that; set it to 0 and make the column NOT NULL"
+    )]
+    NullToken {
+        /// The table and key.
+        place: String,
+    },
+    /// This token has written the row before. Where that is meant, say so with `claim_row_again`.
+    #[error("token {presented} has written {place} before; if it may write it twice, use `claim_row_again`")]
+    SameToken {
+        /// The table and key.
+        place: String,
+        /// The token.
+        presented: FencingToken,
+    },
+    /// The connection broke while the commit was under way. The transaction was either committed as a whole or
+    /// not at all; read what it would have changed before you repeat it.
+    #[error(
+        "the connection broke during the commit under token {presented}, so it may have happened: {cause}; read the \
+         data before you repeat it"
+    )]
+    CommitUnknown {
+        /// The token of the transaction.
+        presented: FencingToken,
+        /// What the client library said.
+        #[source]
+        cause: Cause,
+    },
+    /// The database was busy, or chose this transaction to end a deadlock or a conflict. It may be repeated as
+    /// long as the lease is held.
+    #[error(
+        "the database could not do {action} beside what others do: {cause}; repeat it while the lease is held"
+    )]
+    Conflict {
+        /// What was asked.
+        action: &'static str,
+        /// What the database said.
+        #[source]
+        cause: Cause,
+    },
+    /// The database cannot be reached, or refuses.
+    #[error("the database did not do {action}: {cause}; {advice}")]
+    Database {
+        /// What was asked.
+        action: &'static str,
+        /// What the database said.
+        #[source]
+        cause: Cause,
+        /// What to do about it.
+        advice: &'static str,
+    },
+}
+
+impl<E> FenceError<E> {
+    /// Whether the same transaction may work when it is repeated under the same lease.
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        matches!(self, Self::Conflict { .. })
+    }
+}
+
+impl FenceError {
+    /// The same error, where the caller's own part can fail too.
+    #[must_use]
+    pub fn widen<E>(self) -> FenceError<E> {
+        match self {
+            Self::Stale(stale) => FenceError::Stale(stale),
+            Self::Lost(lost) => FenceError::Lost(lost),
+            Self::Work(never) => match never {},
+            Self::Forgotten { place, presented } => FenceError::Forgotten { place, presented },
+            Self::MissingRow { place } => FenceError::MissingRow { place },
+            Self::NullToken { place } => FenceError::NullToken { place },
+            Self::SameToken { place, presented } => FenceError::SameToken { place, presented },
+            Self::CommitUnknown { presented, cause } => FenceError::CommitUnknown { presented, cause },
+            Self::Conflict { action, cause } => FenceError::Conflict { action, cause },
+            Self::Database { action, cause, advice } => FenceError::Database { action, cause, advice },
+        }
+    }
+}
+
+impl<E> From<LeaseLost> for FenceError<E> {
+    fn from(lost: LeaseLost) -> Self {
+        Self::Lost(lost)
+    }
+}
+
+/// What a stored token says about one that was presented and not accepted.
+pub(crate) fn verdict<E>(place: String, presented: FencingToken, stored: Option<i64>) -> FenceError<E> {
+    match stored {
+        Some(stored) if stored > presented.as_i64() => {
+            FenceError::Stale(StaleToken { place, presented, stored })
+        }
+        _ => FenceError::Forgotten { place, presented },
+    }
+}

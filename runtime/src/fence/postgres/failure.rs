@@ -1,0 +1,53 @@
+//! What an error of PostgreSQL means for a fenced transaction.
+
+use tokio_postgres::Error;
+use tokio_postgres::error::SqlState;
+
+use crate::fence::FenceError;
+use crate::store::Cause;
+
+pub(super) fn failure(action: &'static str, error: Error) -> FenceError {
+    let state = error.code().cloned();
+    let conflict =
+        [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED, SqlState::LOCK_NOT_AVAILABLE];
+    let cause = whole(error);
+    match state {
+        Some(state) if conflict.contains(&state) => FenceError::Conflict { action, cause },
+        Some(state) => FenceError::Database { action, cause, advice: advice(&state) },
+        None => FenceError::Database {
+            action,
+            cause,
+            advice: "check that the database runs; the transaction did not happen",
+        },
+    }
+}
+
+/// Whether the server has said nothing: then a commit may have happened.
+pub(super) fn is_unanswered(error: &Error) -> bool {
+    error.code().is_none()
+}
+
+fn advice(state: &SqlState) -> &'static str {
+    if *state == SqlState::UNDEFINED_TABLE {
+        return "call `create_table` once, or put `leasehold::fence::postgres::SCHEMA` into a migration";
+    }
+    if *state == SqlState::READ_ONLY_SQL_TRANSACTION {
+        return "this is a replica; connect to the primary server";
+    }
+    if *state == SqlState::UNDEFINED_COLUMN {
+        return "add the token column with `RowFence::add_column`";
+    }
+    match state.code().get(..2) {
+        Some("28") => "check user and password in the address, and the server's pg_hba.conf",
+        Some("42") => "the user must be allowed to SELECT, INSERT and UPDATE the tables",
+        _ => "the transaction did not happen",
+    }
+}
+
+/// The client's own text leaves out what the server said.
+fn whole(error: Error) -> Cause {
+    match error.as_db_error() {
+        Some(said) => said.to_string().into(),
+        None => error.into(),
+    }
+}

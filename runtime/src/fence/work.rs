@@ -1,0 +1,153 @@
+//! A transaction that ends whatever becomes of its caller. A task of its own opens the session, lends it to the
+//! caller for the work, and gets it back with a verdict; a caller who goes away hands it back for a rollback.
+//! The task counts as work under the lease, so the lease is not given back before it has ended.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+use tracing::warn;
+
+use super::FenceError;
+use crate::store::Cause;
+use crate::tenure::Tenure;
+
+/// How long a rollback may take before the connection is closed, which ends the transaction too.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// One connection with one transaction. Dropping a session must close its connection or otherwise see to it that
+/// nobody uses it again.
+pub(crate) trait Session: Sized + Send + 'static {
+    /// Begins, and changes the fence row, which refuses a token that is not the claimed one.
+    fn begin(&mut self) -> impl Future<Output = Result<(), FenceError>> + Send;
+    /// Commits. An error says that the transaction did not happen, unless it is
+    /// [`CommitUnknown`](FenceError::CommitUnknown).
+    fn commit(&mut self) -> impl Future<Output = Result<(), FenceError>> + Send;
+    /// Rolls back.
+    fn rollback(&mut self) -> impl Future<Output = Result<(), Cause>> + Send;
+    /// The transaction has ended in a known way: the connection may be used for another one.
+    fn give_back(self);
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Commit,
+    Rollback,
+}
+
+/// The session while the caller works with it. Goes back to the task in any case.
+struct Borrowed<S> {
+    session: Option<S>,
+    back: Option<oneshot::Sender<(S, Verdict)>>,
+}
+
+impl<S> Borrowed<S> {
+    fn hand_back(&mut self, verdict: Verdict) {
+        if let (Some(session), Some(back)) = (self.session.take(), self.back.take()) {
+            // Without the task, the runtime has ended; the session is dropped, which closes the connection.
+            let _gone = back.send((session, verdict));
+        }
+    }
+}
+
+impl<S> Drop for Borrowed<S> {
+    fn drop(&mut self) {
+        self.hand_back(Verdict::Rollback);
+    }
+}
+
+/// Runs `work` in a transaction of the session that `open` gives. Cancel-safe: when this is dropped, the
+/// transaction is rolled back in the background, or committed if the commit had begun.
+pub(crate) async fn transaction<S, T, E, O>(
+    tenure: &Tenure,
+    open: O,
+    work: impl AsyncFnOnce(&mut S) -> Result<T, E>,
+) -> Result<T, FenceError<E>>
+where
+    S: Session,
+    O: Future<Output = Result<S, FenceError>> + Send + 'static,
+{
+    tenure.check()?;
+    let (lend, lent) = oneshot::channel();
+    let (report, reported) = oneshot::channel();
+    let watched = tenure.clone();
+    tenure.works().spawn(async move {
+        // Nobody listens any more when the caller has gone; the transaction has ended all the same.
+        let _unheard = report.send(drive(watched, open, lend).await);
+    });
+    let Ok(mut borrowed) = lent.await else {
+        return Err(ended(reported.await).unwrap_or_else(|| gone("beginning").widen()));
+    };
+    let done = match &mut borrowed.session {
+        Some(session) => tenure.run(work(session)).await,
+        None => return Err(gone("beginning").widen()),
+    };
+    // The last look before the commit. It saves a useless commit; what makes it safe is the fence row.
+    let still_held = tenure.check();
+    let (value, error) = match (done, still_held) {
+        (Ok(Ok(value)), Ok(_)) => (Some(value), None),
+        (Ok(Err(error)), _) => (None, Some(FenceError::Work(error))),
+        (Err(lost), _) | (Ok(Ok(_)), Err(lost)) => (None, Some(FenceError::Lost(lost))),
+    };
+    borrowed.hand_back(if value.is_some() { Verdict::Commit } else { Verdict::Rollback });
+    let failed = ended(reported.await);
+    match (error, failed, value) {
+        (Some(error), _, _) | (None, Some(error), _) => Err(error),
+        (None, None, Some(value)) => Ok(value),
+        (None, None, None) => Err(gone("ending").widen()),
+    }
+}
+
+/// The task's part, from the first statement to the last.
+async fn drive<S: Session>(
+    tenure: Tenure,
+    open: impl Future<Output = Result<S, FenceError>>,
+    lend: oneshot::Sender<Borrowed<S>>,
+) -> Result<(), FenceError> {
+    let opening = async {
+        let mut session = open.await?;
+        session.begin().await.map(|()| session)
+    };
+    // Dropped half way, the session closes its connection: nothing has been changed.
+    let session = match tenure.run(opening).await? {
+        Ok(session) => session,
+        Err(error) => return Err(error),
+    };
+    let (back, verdict) = oneshot::channel();
+    // A caller who has gone drops it, and it comes back for a rollback.
+    let _sent = lend.send(Borrowed { session: Some(session), back: Some(back) });
+    let Ok((mut session, verdict)) = verdict.await else { return Err(gone("ending")) };
+    if verdict == Verdict::Commit {
+        // Not cut short by a cancellation. Only silence ends the waiting, and then the end is not known.
+        let limit = PATIENCE.max(tenure.claim().ttl);
+        let committed = timeout(limit, session.commit()).await.unwrap_or_else(|_| {
+            let cause = format!("no answer within {limit:?}").into();
+            Err(FenceError::CommitUnknown { presented: tenure.token(), cause })
+        });
+        if committed.is_ok() {
+            session.give_back();
+        }
+        return committed;
+    }
+    match timeout(PATIENCE, session.rollback()).await {
+        Ok(Ok(())) => session.give_back(),
+        Ok(Err(error)) => warn!(%error, "a rollback failed; its connection is closed instead"),
+        Err(_) => warn!("a rollback was not confirmed in {PATIENCE:?}; its connection is closed instead"),
+    }
+    Ok(())
+}
+
+fn ended<E>(report: Result<Result<(), FenceError>, oneshot::error::RecvError>) -> Option<FenceError<E>> {
+    match report {
+        Ok(Ok(())) => None,
+        Ok(Err(error)) => Some(error.widen()),
+        Err(_) => Some(gone("ending").widen()),
+    }
+}
+
+fn gone(action: &'static str) -> FenceError<Infallible> {
+    let cause = "the task of the transaction has ended".into();
+    FenceError::Database { action, cause, advice: "the runtime is shutting down" }
+}

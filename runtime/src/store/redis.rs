@@ -1,0 +1,232 @@
+//! Leases in Redis or Valkey. Each operation is one script: what it compares and what it changes is one step.
+
+mod failure;
+mod hints;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use redis::aio::MultiplexedConnection;
+use redis::{AsyncConnectionConfig, Client, IntoConnectionInfo, RedisError, Script};
+
+use self::failure::{failure, unintelligible};
+use self::hints::Hints;
+use super::link::Link;
+use super::{
+    Acquisition, Capabilities, Claim, Grant, LeaseStore, Renewal, StoreError, Surrender, TokenDurability,
+    Watch,
+};
+use crate::key::LeaseKey;
+use crate::token::{FencingToken, OwnerValue};
+
+const NAME: &str = "redis";
+
+/// Over so many counters the keys of a namespace are spread, and so over a cluster. Part of the layout of the
+/// data: a key that moved to another counter would have its tokens go back.
+const SHARDS: u32 = 64;
+
+/// `KEYS`: lease, counter. `ARGV`: owner value, TTL in milliseconds. Gives the token, or 0 and the time left.
+/// The counter first: if it is at its end or of a wrong type, the lease must not have been set.
+const ACQUIRE: &str = "\
+if redis.call('EXISTS', KEYS[1]) == 1 then
+    return {0, redis.call('PTTL', KEYS[1])}
+end
+local token = redis.call('INCR', KEYS[2])
+redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2])
+return {token, 0}
+";
+
+/// `KEYS`: lease. `ARGV`: owner value, TTL in milliseconds.
+const RENEW: &str = "\
+if redis.call('GET', KEYS[1]) == ARGV[1] then
+    return redis.call('PEXPIRE', KEYS[1], ARGV[2])
+end
+return 0
+";
+
+/// `KEYS`: lease. `ARGV`: owner value. Waiters are told; an ACL that forbids it must not undo the release.
+const RELEASE: &str = "\
+if redis.call('GET', KEYS[1]) == ARGV[1] then
+    redis.call('DEL', KEYS[1])
+    redis.pcall('PUBLISH', KEYS[1], 'released')
+    return 1
+end
+return 0
+";
+
+/// `KEYS`: lease.
+const HOLDER: &str = "return redis.call('GET', KEYS[1])";
+
+/// Leases in one Redis or Valkey server. Clones share one connection for requests and, once somebody waits, one
+/// for hints.
+///
+/// A lease is the key `{namespace:NN}:lease:<name>`, its counter `{namespace:NN}:token`, where `NN` is one of 64
+/// shards: both are in one hash slot. The counters have no TTL and must not be evicted (`noeviction` or a
+/// `volatile-*` policy). Redis answers before its replicas have the grant, and before the disk has it unless
+/// `appendfsync always` is set; so a failover or a crash can bring old tokens back.
+#[derive(Clone)]
+pub struct RedisStore(Arc<Shared>);
+
+struct Shared {
+    client: Client,
+    namespace: String,
+    link: Link<MultiplexedConnection>,
+    hints: Hints,
+    acquire: Prepared,
+    renew: Prepared,
+    release: Prepared,
+    holder: Prepared,
+}
+
+impl RedisStore {
+    /// A store at `address`, such as `redis://127.0.0.1/`, with its keys under the namespace `leasehold`.
+    /// Connects when it is first used.
+    ///
+    /// # Errors
+    /// [`StoreError::Refused`] when the address cannot be understood.
+    pub fn new(address: impl IntoConnectionInfo) -> Result<Self, StoreError> {
+        Self::in_namespace(address, "leasehold")
+    }
+
+    /// As [`new`](RedisStore::new), with the keys under another namespace. Braces in it are replaced, since
+    /// Redis Cluster reads them as a hash tag.
+    ///
+    /// # Errors
+    /// As [`new`](RedisStore::new).
+    pub fn in_namespace(address: impl IntoConnectionInfo, namespace: &str) -> Result<Self, StoreError> {
+        let client = Client::open(address).map_err(|error| StoreError::Refused {
+            store: NAME,
+            action: "its address",
+            cause: error.into(),
+            advice: "write it as redis://user:password@host:port/database",
+        })?;
+        let namespace = namespace.replace(['{', '}'], "_");
+        let [acquire, renew, release, holder] = [ACQUIRE, RENEW, RELEASE, HOLDER].map(Prepared::new);
+        let (link, hints) = (Link::new(), Hints::default());
+        Ok(Self(Arc::new(Shared { client, namespace, link, hints, acquire, renew, release, holder })))
+    }
+
+    fn names(&self, key: &LeaseKey) -> Names {
+        let tag = format!("{{{}:{:02}}}", self.0.namespace, shard(key));
+        Names { lease: format!("{tag}:lease:{}", key.as_str()), counter: format!("{tag}:token") }
+    }
+
+    /// Runs a script by its hash, and by its text when the server does not know the hash (any more).
+    async fn run<T: redis::FromRedisValue>(
+        &self,
+        action: &'static str,
+        script: &Prepared,
+        keys: &[&str],
+        arguments: &[&str],
+    ) -> Result<T, StoreError> {
+        let shared = &self.0;
+        let mut lent =
+            shared.link.get(|| open(&shared.client)).await.map_err(|error| failure(action, error))?;
+        let short = request("EVALSHA", script.hash.get_hash(), keys, arguments);
+        let mut answer = short.query_async(&mut lent.connection).await;
+        if let Err(error) = &answer
+            && error.kind() == redis::ServerErrorKind::NoScript.into()
+        {
+            answer = request("EVAL", script.text, keys, arguments).query_async(&mut lent.connection).await;
+        }
+        answer.map_err(|error| {
+            if failure::breaks_connection(&error) {
+                shared.link.broken(&lent);
+            }
+            failure(action, error)
+        })
+    }
+}
+
+/// A script with its hash.
+struct Prepared {
+    text: &'static str,
+    hash: Script,
+}
+
+impl Prepared {
+    fn new(text: &'static str) -> Self {
+        Self { text, hash: Script::new(text) }
+    }
+}
+
+struct Names {
+    lease: String,
+    counter: String,
+}
+
+impl LeaseStore for RedisStore {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::new(NAME).tokens(TokenDurability::WithData).with_hints()
+    }
+
+    async fn acquire(&self, claim: &Claim) -> Result<Acquisition, StoreError> {
+        const ACTION: &str = "an acquire";
+        let names = self.names(&claim.key);
+        let (owner, ttl) = (claim.owner.to_hex(), claim.ttl_milliseconds().to_string());
+        let keys = [names.lease.as_str(), names.counter.as_str()];
+        let (number, left): (i64, i64) = self.run(ACTION, &self.0.acquire, &keys, &[&owner, &ttl]).await?;
+        if number == 0 {
+            let ends_within = u64::try_from(left).ok().map(Duration::from_millis);
+            return Ok(Acquisition::Held { ends_within });
+        }
+        let token = FencingToken::try_from(number).map_err(|error| unintelligible(ACTION, error))?;
+        Ok(Acquisition::Granted(Grant { token, ttl: claim.ttl }))
+    }
+
+    async fn renew(&self, claim: &Claim) -> Result<Renewal, StoreError> {
+        let names = self.names(&claim.key);
+        let (owner, ttl) = (claim.owner.to_hex(), claim.ttl_milliseconds().to_string());
+        let renewed: i64 = self.run("a renewal", &self.0.renew, &[&names.lease], &[&owner, &ttl]).await?;
+        Ok(if renewed == 1 { Renewal::Renewed { ttl: claim.ttl } } else { Renewal::NotMine })
+    }
+
+    async fn release(&self, claim: &Claim) -> Result<Surrender, StoreError> {
+        let names = self.names(&claim.key);
+        let owner = claim.owner.to_hex();
+        let released: i64 = self.run("a release", &self.0.release, &[&names.lease], &[&owner]).await?;
+        Ok(if released == 1 { Surrender::Released } else { Surrender::NotMine })
+    }
+
+    async fn holder(&self, key: &LeaseKey) -> Result<Option<OwnerValue>, StoreError> {
+        let owner: Option<String> =
+            self.run("asking for the holder", &self.0.holder, &[&self.names(key).lease], &[]).await?;
+        Ok(owner.as_deref().and_then(OwnerValue::from_hex))
+    }
+
+    async fn watch(&self, key: &LeaseKey) -> Result<Watch, StoreError> {
+        self.0.hints.listen(&self.0.client, key, self.names(key).lease).await
+    }
+
+    fn reset(&self) {
+        self.0.link.reset();
+    }
+}
+
+async fn open(client: &Client) -> Result<MultiplexedConnection, RedisError> {
+    // The core limits each request, with the reconnecting in it; a second limit would only confuse.
+    let config = AsyncConnectionConfig::new().set_response_timeout(None).set_connection_timeout(None);
+    client.get_multiplexed_async_connection_with_config(&config).await
+}
+
+fn request(command: &str, script: &str, keys: &[&str], arguments: &[&str]) -> redis::Cmd {
+    let mut request = redis::cmd(command);
+    request.arg(script).arg(keys.len()).arg(keys).arg(arguments);
+    request
+}
+
+/// FNV-1a, which is the same on every machine and in every version.
+fn shard(key: &LeaseKey) -> u32 {
+    let hash = key
+        .as_str()
+        .bytes()
+        .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    hash % SHARDS
+}
+
+impl std::fmt::Debug for RedisStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The client knows the password.
+        f.debug_struct("RedisStore").field("namespace", &self.0.namespace).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,105 @@
+//! The conformance suite over every store, on real servers. A store is added by a `Subject` and a line in
+//! `main`. Servers start when their first test does, and end with this program.
+
+mod support;
+
+use std::process::ExitCode;
+use std::sync::{Arc, OnceLock};
+
+use leasehold::store::memory::MemoryStore;
+use leasehold::store::postgres::PostgresStore;
+use leasehold::store::redis::RedisStore;
+use leasehold::store::sqlite::SqliteStore;
+use libtest_mimic::Arguments;
+use support::conformance::{Subject, trials};
+use support::servers::{self, Server};
+use tempfile::TempDir;
+
+#[derive(Clone)]
+struct Memory(MemoryStore);
+
+impl Subject for Memory {
+    type Store = MemoryStore;
+
+    async fn open(&self) -> MemoryStore {
+        self.0.clone()
+    }
+
+    fn shared_between_processes(&self) -> bool {
+        false
+    }
+}
+
+#[derive(Clone)]
+struct Sqlite(Arc<TempDir>);
+
+impl Subject for Sqlite {
+    type Store = SqliteStore;
+
+    async fn open(&self) -> SqliteStore {
+        SqliteStore::open(self.0.path().join("leases.db")).expect("the directory is ours")
+    }
+}
+
+/// A server that starts when it is first needed.
+#[derive(Clone)]
+struct Lazy {
+    server: Arc<OnceLock<Server>>,
+    start: fn() -> Server,
+}
+
+impl Lazy {
+    fn new(start: fn() -> Server) -> Self {
+        Self { server: Arc::default(), start }
+    }
+
+    fn get(&self) -> &Server {
+        self.server.get_or_init(self.start)
+    }
+}
+
+#[derive(Clone)]
+struct Redis(Lazy);
+
+impl Subject for Redis {
+    type Store = RedisStore;
+
+    async fn open(&self) -> RedisStore {
+        RedisStore::new(servers::redis_address(self.0.get())).expect("the address is right")
+    }
+}
+
+#[derive(Clone)]
+struct Postgres(Lazy);
+
+impl Subject for Postgres {
+    type Store = PostgresStore;
+
+    async fn open(&self) -> PostgresStore {
+        let address = servers::postgres_address(self.0.get());
+        PostgresStore::new(&address).expect("the address is right")
+    }
+}
+
+/// A PostgreSQL server with the table of leases.
+fn postgres_with_table() -> Server {
+    let server = servers::postgres();
+    let address = servers::postgres_address(&server);
+    let made = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Runtime::new().expect("a runtime starts");
+        let store = PostgresStore::new(&address).expect("the address is right");
+        runtime.block_on(store.create_table()).expect("the database is ours");
+    });
+    made.join().expect("the table was made");
+    server
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let mut all = trials("memory", Memory(MemoryStore::new()));
+    all.extend(trials("sqlite", Sqlite(Arc::new(servers::directory()))));
+    all.extend(trials("redis", Redis(Lazy::new(servers::redis))));
+    all.extend(trials("postgres", Postgres(Lazy::new(postgres_with_table))));
+    // The servers belong to the tests, and end with the last of them; `exit` would leave them running.
+    libtest_mimic::run(&arguments, all).exit_code()
+}

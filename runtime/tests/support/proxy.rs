@@ -1,0 +1,85 @@
+//! A TCP proxy between a client and a server that can swallow what goes through, cut it, and count requests.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
+
+#[derive(Default)]
+struct Faults {
+    /// Nothing goes through, and nobody is told: as when packets are dropped.
+    swallow: AtomicBool,
+    /// Wakes whoever is to close its connections.
+    cut: Notify,
+    /// Pieces that clients have sent; each small request is one.
+    requests: AtomicUsize,
+}
+
+pub struct Proxy {
+    address: SocketAddr,
+    faults: Arc<Faults>,
+}
+
+impl Proxy {
+    /// In front of a port of the loopback address. Runs until its runtime ends.
+    pub async fn before(port: u16) -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("there is a free port");
+        let address = listener.local_addr().expect("a bound socket has an address");
+        let faults = Arc::new(Faults::default());
+        let shared = Arc::clone(&faults);
+        tokio::spawn(async move {
+            while let Ok((client, _)) = listener.accept().await {
+                let Ok(server) = TcpStream::connect(("127.0.0.1", port)).await else { continue };
+                let ((from_client, to_client), (from_server, to_server)) =
+                    (client.into_split(), server.into_split());
+                tokio::spawn(pass(from_client, to_server, Arc::clone(&shared), true));
+                tokio::spawn(pass(from_server, to_client, Arc::clone(&shared), false));
+            }
+        });
+        Self { address, faults }
+    }
+
+    pub fn port(&self) -> u16 {
+        self.address.port()
+    }
+
+    pub fn swallow(&self, on: bool) {
+        self.faults.swallow.store(on, Ordering::SeqCst);
+    }
+
+    pub fn cut_all(&self) {
+        self.faults.cut.notify_waiters();
+    }
+
+    /// Requests since the last call.
+    pub fn requests(&self) -> usize {
+        self.faults.requests.swap(0, Ordering::SeqCst)
+    }
+}
+
+async fn pass(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, faults: Arc<Faults>, count: bool) {
+    let mut piece = vec![0; 65_536];
+    loop {
+        let read = tokio::select! {
+            read = from.read(&mut piece) => read,
+            () = faults.cut.notified() => return,
+        };
+        let Ok(length @ 1..) = read else { return };
+        if count {
+            faults.requests.fetch_add(1, Ordering::SeqCst);
+        }
+        if faults.swallow.load(Ordering::SeqCst) {
+            // What was swallowed is gone; the connection stays as it is, half dead.
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            continue;
+        }
+        if to.write_all(&piece[..length]).await.is_err() {
+            return;
+        }
+    }
+}

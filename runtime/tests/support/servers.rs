@@ -1,0 +1,166 @@
+//! Real servers for tests: each on a free port of the loopback address, with its data in a temporary directory,
+//! ended with the value that stands for it. A server that is not installed fails the test that wants it.
+
+use std::fs::{self, File};
+use std::io;
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::os::unix::fs::chown;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A port that nobody listens on. Another process could take it before the server does; then the start fails
+/// and says so.
+pub fn free_port() -> u16 {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("the loopback address has a free port");
+    listener.local_addr().expect("a bound socket has an address").port()
+}
+
+/// A server process with its directory.
+pub struct Server {
+    child: Child,
+    directory: TempDir,
+    port: u16,
+    program: String,
+}
+
+impl Server {
+    /// Starts `program` and waits until it accepts connections on `port`.
+    pub fn start(mut command: Command, directory: TempDir, port: u16) -> Self {
+        let program = command.get_program().to_string_lossy().into_owned();
+        let log = File::create(directory.path().join("log")).expect("the directory is ours");
+        let errors = log.try_clone().expect("a file can be cloned");
+        command.stdin(Stdio::null()).stdout(log).stderr(errors);
+        let child = command.spawn().unwrap_or_else(|error| not_installed(&program, &error));
+        let mut server = Self { child, directory, port, program };
+        server.wait_until(|port| TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok());
+        server
+    }
+
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// Waits until the server is `ready`, and fails with its log when it ends or takes too long.
+    pub fn wait_until(&mut self, ready: impl Fn(u16) -> bool) {
+        let began = Instant::now();
+        while !ready(self.port) {
+            let ended = self.child.try_wait().expect("it is our child");
+            if ended.is_some() || began.elapsed() > PATIENCE {
+                let log = fs::read_to_string(self.directory.path().join("log")).unwrap_or_default();
+                panic!("{} is not up ({ended:?}):\n{log}", self.program);
+            }
+            sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended by itself, or been killed by the test.
+        let _ended = self.child.kill();
+        let _reaped = self.child.wait();
+    }
+}
+
+fn not_installed(program: &str, error: &io::Error) -> ! {
+    panic!("{program} cannot be started ({error}); install what .ci/run installs, tests use real servers")
+}
+
+pub fn directory() -> TempDir {
+    tempfile::Builder::new().prefix("leasehold-").tempdir().expect("there is a temporary directory")
+}
+
+/// A Redis server without persistence, or with each write on disk.
+pub fn redis() -> Server {
+    let (directory, port) = (directory(), free_port());
+    let mut command = Command::new("redis-server");
+    command.args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]);
+    command.arg("--dir").arg(directory.path());
+    Server::start(command, directory, port)
+}
+
+/// The address of a Redis server.
+pub fn redis_address(server: &Server) -> String {
+    format!("redis://127.0.0.1:{}/", server.port())
+}
+
+/// A PostgreSQL server, which trusts the user `postgres`.
+pub fn postgres() -> Server {
+    let (directory, port) = (directory(), free_port());
+    let account = service_account("postgres");
+    if let Some((user, group)) = account {
+        chown(directory.path(), Some(user), Some(group)).expect("root may change owners");
+    }
+    let data = directory.path().join("data");
+    let mut initdb = as_account(&program("initdb"), account);
+    initdb.arg("-D").arg(&data).args(["-U", "postgres", "--auth=trust", "--no-sync", "-E", "UTF8"]);
+    let made = initdb.output().unwrap_or_else(|error| not_installed("initdb", &error));
+    assert!(made.status.success(), "initdb: {}", String::from_utf8_lossy(&made.stderr));
+    let mut command = as_account(&program("postgres"), account);
+    command.arg("-D").arg(&data).args(["-h", "127.0.0.1", "-p", &port.to_string(), "-k", ""]);
+    let mut server = Server::start(command, directory, port);
+    // It accepts connections a moment before it answers them.
+    let ready = program("pg_isready");
+    server.wait_until(|port| {
+        let asked = Command::new(&ready).args(["-q", "-h", "127.0.0.1", "-p", &port.to_string()]).status();
+        asked.is_ok_and(|status| status.success())
+    });
+    server
+}
+
+/// The address of a PostgreSQL server's own database.
+pub fn postgres_address(server: &Server) -> String {
+    format!("host=127.0.0.1 port={} user=postgres dbname=postgres", server.port())
+}
+
+/// Some servers refuse to run as root; then they run as the account that Debian made for them.
+fn service_account(name: &str) -> Option<(u32, u32)> {
+    let own = Command::new("id").arg("-u").output().expect("every system has `id`");
+    if String::from_utf8_lossy(&own.stdout).trim() != "0" {
+        return None;
+    }
+    let ask = |flag| {
+        let told = Command::new("id").args([flag, name]).output().expect("every system has `id`");
+        String::from_utf8_lossy(&told.stdout).trim().parse().ok()
+    };
+    let account = ask("-u").zip(ask("-g"));
+    assert!(
+        account.is_some(),
+        "there is no user `{name}` to run the server as; install what .ci/run installs"
+    );
+    account
+}
+
+fn as_account(program: &Path, account: Option<(u32, u32)>) -> Command {
+    use std::os::unix::process::CommandExt;
+    let mut command = Command::new(program);
+    if let Some((user, group)) = account {
+        command.uid(user).gid(group);
+        // The directory that the tests run in may be closed to that user.
+        command.current_dir("/");
+    }
+    command
+}
+
+/// Debian keeps PostgreSQL's programs outside the search path, in a directory for each version.
+fn program(name: &str) -> PathBuf {
+    let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let mut found: Vec<PathBuf> =
+        versions.map(|version| version.path().join("bin").join(name)).filter(|path| path.exists()).collect();
+    found.sort();
+    found.pop().unwrap_or_else(|| PathBuf::from(name))
+}

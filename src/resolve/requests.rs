@@ -1,0 +1,89 @@
+//! Requests to a store as the code puts them together: commands, scripts, queries and transactions, and the
+//! options of a SET. What they do is told by the client models.
+
+use std::rc::Rc;
+
+use super::models::Command;
+use super::value::Value;
+use crate::facts::Location;
+
+#[derive(Debug, Clone, Default)]
+pub struct CommandBuilder {
+    pub args: Vec<Value>,
+    /// From the command's name to the last argument.
+    pub location: Option<Location>,
+}
+
+/// The options of a SET, as builders make them.
+#[derive(Debug, Clone, Default)]
+pub struct SetOptions {
+    pub condition: WriteCondition,
+    pub expiry: Expiry,
+    pub returns_old: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum WriteCondition {
+    #[default]
+    Always,
+    IfAbsent,
+    IfPresent,
+    /// Only while the stored value equals a given one.
+    IfEqual,
+    /// Only while nobody has written it since it was read.
+    IfUnchanged,
+}
+
+/// The lifetime that an operation gives a key.
+#[derive(Debug, Clone, Default)]
+pub enum Expiry {
+    #[default]
+    None,
+    /// In milliseconds where it folds to a number; `unit` is what a plain number counts, in milliseconds.
+    After {
+        millis: Option<i128>,
+        unit: i128,
+        value: Box<Value>,
+    },
+    /// At a moment of somebody's clock.
+    At(Box<Value>),
+    /// The lifetime that the key has.
+    Keep,
+    Unknown,
+}
+
+impl Expiry {
+    pub fn is_none(&self) -> bool {
+        matches!(self, Expiry::None)
+    }
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct ScriptBuilder {
+    pub source: Value,
+    pub keys: Vec<Value>,
+    pub args: Vec<Value>,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct QueryBuilder {
+    pub text: Value,
+    pub binds: Vec<Value>,
+    /// Where the query was made.
+    pub location: Option<Location>,
+    /// The text is read from this file, named relative to the package (`query_file!`).
+    pub file: Option<Rc<str>>,
+}
+
+/// What is done in one step when all conditions hold.
+#[derive(Debug, Clone, Default)]
+pub struct TransactionBuilder {
+    pub conditions: Vec<Value>,
+    pub steps: Vec<Value>,
+}
+
+#[derive(Debug)]
+pub enum TransactionPart {
+    Condition { key: Value, condition: WriteCondition },
+    Step { command: Rc<Command>, args: Vec<Value> },
+}
