@@ -30,10 +30,23 @@ pub struct Trace {
     pub tasks: Vec<Task>,
     /// Where its own body may leave it early.
     pub exits: Vec<Exit>,
+    /// Where it runs the closures that it is given, in order.
+    pub closure_runs: Vec<ClosureRun>,
     /// Where its own flow waits for a signal that asks the process to end.
     pub waits: Vec<SignalWait>,
     /// Behind such a wait, it waits for something else.
     pub waits_for_others: bool,
+}
+
+/// A call of a parameter.
+#[derive(Debug, Clone)]
+pub struct ClosureRun {
+    pub param: usize,
+    pub args: Vec<Value>,
+    pub guards: Rc<GuardList>,
+    pub context: Context,
+    /// How many operations came before it.
+    pub position: usize,
 }
 
 /// `?`, `return`, `bail!` and their like.
@@ -220,6 +233,26 @@ pub struct Context {
     pub arm: Option<(u32, u32)>,
     /// The innermost loop of the function under evaluation around it.
     pub innermost: Option<u32>,
+}
+
+impl Context {
+    /// As it is where the function around it was called.
+    #[must_use]
+    pub fn within(&self, call: &Context) -> Context {
+        Context {
+            loops: self.loops + call.loops,
+            spawned: self.spawned | call.spawned,
+            spawned_at: self.spawned_at.or(call.spawned_at),
+            in_drop: self.in_drop | call.in_drop,
+            after_sleep: self.after_sleep | call.after_sleep,
+            after_signal: self.after_signal | call.after_signal,
+            in_transaction: self.in_transaction | call.in_transaction,
+            stoppable: self.stoppable | call.stoppable,
+            raced: self.raced | call.raced,
+            arm: call.arm,
+            innermost: call.innermost,
+        }
+    }
 }
 
 /// What becomes of an operation's reply.

@@ -76,6 +76,8 @@ pub enum Form {
     Reply(OperationIndex, Layer),
     /// The name of a function of the workspace, as a value.
     Function(usize),
+    /// What the closure in this parameter gives, and how far it has been unpacked.
+    Outcome(usize, Layer),
 }
 
 /// Where a value comes from when the text does not show it.
@@ -186,7 +188,7 @@ impl Value {
             Form::Reply(operation, _) => {
                 flows.replies.insert(*operation);
             }
-            Form::Symbol(Symbol::Param { index, .. }) => {
+            Form::Symbol(Symbol::Param { index, .. }) | Form::Outcome(index, _) => {
                 flows.params.insert(*index);
             }
             Form::Symbol(Symbol::Field { owner, name }) => {

@@ -161,6 +161,9 @@ pub(super) fn unpack(variant: &str, value: &Value) -> Value {
         (Form::Reply(operation, Layer::Result), "Ok") => {
             Value { form: Form::Reply(*operation, Layer::Success), ..value.clone() }
         }
+        (Form::Outcome(param, Layer::Result), "Ok") => {
+            Value { form: Form::Outcome(*param, Layer::Success), ..value.clone() }
+        }
         (Form::Reply(..), "Some") => value.clone(),
         (Form::Variant(name, Some(inner)), _) if *name == variant => (**inner).clone(),
         // `Ok(x)` and `Some(x)` of an unknown value: the same value, seen from inside.

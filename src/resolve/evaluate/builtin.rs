@@ -270,8 +270,13 @@ impl Frame<'_, '_> {
                 | "checked_sub"
                 | "checked_add"
                 | "saturating_sub"
+                | "wrapping_sub"
+                | "abs_diff"
                 | "saturating_duration_since",
             ) => {
+                if let (Some(other), true) = (args.first(), method != "checked_add") {
+                    self.note_clock_subtraction(span, receiver, other);
+                }
                 if receiver.flows.wall_clock.is_some() && method == "elapsed" {
                     let (reading, with) = (receiver.clone(), Value::unknown());
                     self.clock_use(span, crate::resolve::trace::ClockUseKind::Compared { reading, with });

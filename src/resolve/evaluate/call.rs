@@ -127,7 +127,8 @@ impl Frame<'_, '_> {
             Form::Function(function) => self.instantiate(span, *function, args, None),
             _ => {
                 self.mark(callee, |uses| uses.tested = true);
-                self.unknown_call(span, &[], args)
+                let made = self.unknown_call(span, &[], args);
+                self.run_param(callee, args).unwrap_or(made)
             }
         }
     }
@@ -167,6 +168,7 @@ impl Frame<'_, '_> {
                     results.push(self.run_closure(&closure, &[]));
                 }
                 Form::Function(function) => results.push(self.instantiate(span, *function, &[], None)),
+                _ if super::handed_closures::is_callable(arg) => results.extend(self.run_param(arg, &[])),
                 _ => {}
             }
         }

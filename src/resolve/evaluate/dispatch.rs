@@ -44,7 +44,7 @@ impl Frame<'_, '_> {
     /// Nothing is known of what is done, and no more of the result than all of them say.
     fn one_of_several(&mut self, functions: &[usize], args: &[Value], receiver: Option<&Value>) -> Value {
         args.iter().for_each(|arg| self.mark(arg, |uses| uses.passed = true));
-        self.run_closure_arguments(args);
+        self.run_other_closures(args, &[]);
         let mut all = functions.iter().filter_map(|&function| {
             let entry = self.eval.program.functions[function];
             let result = entry.function.result.as_ref()?;

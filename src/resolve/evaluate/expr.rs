@@ -310,7 +310,7 @@ impl<'a> Frame<'_, 'a> {
         }
     }
 
-    fn note_clock_subtraction(&mut self, span: Span, left: &Value, right: &Value) {
+    pub(super) fn note_clock_subtraction(&mut self, span: Span, left: &Value, right: &Value) {
         for (reading, with) in [(left, right), (right, left)] {
             if reading.flows.wall_clock.is_some() && with.flows.wall_clock.is_none() {
                 let kind = ClockUseKind::Subtracted { reading: reading.clone(), with: with.clone() };
@@ -389,6 +389,7 @@ impl<'a> Frame<'_, 'a> {
                 self.heard_refusal(operation, &value);
                 Value { form: Form::Reply(operation, Layer::Success), ..value }
             }
+            Form::Outcome(..) => super::bind::unpack("Ok", &value),
             Form::Condition(_) => {
                 self.mark_tested(&value);
                 self.assume(&value, true);

@@ -10,14 +10,15 @@ use std::rc::Rc;
 use crate::facts::Span;
 
 use super::Frame;
+use super::handed_closures::Handed;
 use crate::resolve::flows::Few;
 use crate::resolve::quantity;
 use crate::resolve::trace::{
     Action, GuardList, MAX_OPERATIONS, MergeCall, Operation, Repetition, ScriptCall, SqlCall, Trace,
 };
 use crate::resolve::value::{
-    Condition, Expiry, Flows, Form, Moment, Piece, QueryBuilder, Record, ScriptBuilder, Selection, Selector,
-    Symbol, Ticker, TransactionBuilder, TransactionPart, Value,
+    Condition, Expiry, Flows, Form, Layer, Moment, Piece, QueryBuilder, Record, ScriptBuilder, Selection,
+    Selector, Symbol, Ticker, TransactionBuilder, TransactionPart, Value,
 };
 
 /// Longer chains of calls are not shown.
@@ -33,7 +34,7 @@ const MAX_REWRITES: usize = 20_000;
 const MAX_DEPTH: usize = 24;
 
 /// The arguments of a call and where the callee's operations come to stand.
-struct Arguments<'v> {
+pub(super) struct Arguments<'v> {
     values: &'v [Value],
     receiver: Option<&'v Value>,
     /// Added to the numbers of operations and pipelines.
@@ -46,6 +47,8 @@ struct Arguments<'v> {
     budget: Cell<usize>,
     /// Guards that were rewritten before, by where they stand in the callee's trace.
     known_guards: RefCell<HashMap<*const GuardList, Rc<GuardList>>>,
+    /// What the closures among the arguments have done.
+    pub(super) handed: RefCell<Handed>,
 }
 
 impl Frame<'_, '_> {
@@ -66,13 +69,13 @@ impl Frame<'_, '_> {
         let Some(trace) = self.eval.trace(function) else {
             // Recursion, or a function without a body: nothing is known of it.
             args.iter().for_each(|arg| self.mark(arg, |uses| uses.passed = true));
-            self.run_closure_arguments(args);
+            self.run_other_closures(args, &[]);
             return Value::made_of(args.iter().chain(receiver.as_ref())).with_type(written);
         };
         self.mark_arguments(&trace, args, receiver.as_ref());
         if self.trace.operations.len() + trace.operations.len() > MAX_OPERATIONS {
             // Too much to carry: saying less is right, carrying a part would mix up replies.
-            self.run_closure_arguments(args);
+            self.run_other_closures(args, &[]);
             return Value::unknown().with_type(written);
         }
         let arguments = Arguments {
@@ -84,6 +87,7 @@ impl Frame<'_, '_> {
             self_index: facts.params.len(),
             budget: Cell::new(MAX_REWRITES),
             known_guards: RefCell::default(),
+            handed: RefCell::default(),
         };
         self.carry_operations(span, &trace, &arguments);
         if trace.operations.is_empty() {
@@ -92,7 +96,7 @@ impl Frame<'_, '_> {
         }
         self.carry_clock_uses(&trace, &arguments);
         self.carry_deadlines(&trace, &arguments);
-        self.run_closure_arguments(args);
+        self.run_other_closures(args, &trace.closure_runs);
         let mut result = arguments.value(&trace.result, 0);
         if let Some(statement) = super::handed_on::rewritten(&result, written.as_deref(), args) {
             return statement;
@@ -129,21 +133,17 @@ impl Frame<'_, '_> {
         }
     }
 
-    /// A closure given to an own function is taken to run at the end of it.
-    pub(super) fn run_closure_arguments(&mut self, args: &[Value]) {
-        for arg in args {
-            if let Form::Closure(closure) = &arg.form {
-                let closure = closure.clone();
-                let result = self.run_closure(&closure, &[]);
-                // The function that runs it gets its result.
-                self.mark(&result, |uses| uses.passed = true);
-            }
-        }
-    }
-
     fn carry_operations(&mut self, span: Span, trace: &Trace, arguments: &Arguments<'_>) {
         let call = self.location(span);
-        for operation in &trace.operations {
+        let tasks = self.trace.tasks.len();
+        self.carry_tasks(trace, arguments.operations);
+        self.trace.pipelines.extend(&trace.pipelines);
+        self.pipelines.resize_with(self.trace.pipelines.len(), Default::default);
+        let mut runs = trace.closure_runs.iter().peekable();
+        for (index, operation) in trace.operations.iter().enumerate() {
+            while let Some(run) = runs.next_if(|run| run.position <= index) {
+                self.run_handed(span, run, arguments);
+            }
             let mut via = Vec::with_capacity(operation.via.len() + 1);
             via.push(call);
             via.extend(operation.via.iter().take(MAX_VIA).copied());
@@ -172,25 +172,15 @@ impl Frame<'_, '_> {
                 guards,
                 pipeline: operation.pipeline.map(|pipeline| pipeline + arguments.pipelines),
                 context: crate::resolve::trace::Context {
-                    loops: operation.context.loops + self.context.loops,
-                    spawned: operation.context.spawned | self.context.spawned,
-                    spawned_at: operation.context.spawned_at.or(self.context.spawned_at),
-                    in_drop: operation.context.in_drop | self.context.in_drop,
-                    after_sleep: operation.context.after_sleep | self.context.after_sleep,
-                    after_signal: operation.context.after_signal | self.context.after_signal,
-                    in_transaction: operation.context.in_transaction | self.context.in_transaction,
-                    stoppable: operation.context.stoppable | self.context.stoppable,
-                    raced: operation.context.raced | self.context.raced,
-                    arm: self.context.arm,
                     innermost: if operation.repetition.is_none() { self.context.innermost } else { None },
+                    ..operation.context.within(&self.context)
                 },
                 repetition: operation.repetition.as_ref().map(|known| arguments.repetition(known)),
                 uses,
             });
         }
-        self.carry_tasks(trace);
-        self.trace.pipelines.extend(&trace.pipelines);
-        self.pipelines.resize_with(self.trace.pipelines.len(), Default::default);
+        runs.for_each(|run| self.run_handed(span, run, arguments));
+        self.move_task_uses(trace, tasks, arguments);
     }
 }
 
@@ -204,7 +194,7 @@ fn session_of(action: &Action) -> Option<Rc<str>> {
 
 impl Arguments<'_> {
     /// The callee's guards inside the caller's; far-away ones of long lists say little and are let go.
-    fn guards(&self, inner: &Rc<GuardList>, outer: &Rc<GuardList>) -> Rc<GuardList> {
+    pub(super) fn guards(&self, inner: &Rc<GuardList>, outer: &Rc<GuardList>) -> Rc<GuardList> {
         let mut known = self.known_guards.borrow_mut();
         // Operations behind one another share their guards.
         known.entry(Rc::as_ptr(inner)).or_insert_with(|| self.rewritten_guards(inner, outer)).clone()
@@ -280,7 +270,7 @@ impl Arguments<'_> {
     }
 
     /// The value with arguments for parameters. What flowed in from parameters flows in from arguments.
-    fn value(&self, value: &Value, depth: usize) -> Value {
+    pub(super) fn value(&self, value: &Value, depth: usize) -> Value {
         if self.leaves_alone(value) {
             return value.clone();
         }
@@ -316,7 +306,8 @@ impl Arguments<'_> {
                     .collect(),
             })),
             Form::Condition(condition) => Form::Condition(Rc::new(self.condition(condition, depth + 1))),
-            Form::Reply(operation, layer) => Form::Reply(operation + self.operations, *layer),
+            Form::Reply(operation, layer) => Form::Reply(self.position(*operation), *layer),
+            Form::Outcome(param, layer) => return self.outcome(value, *param, *layer),
             Form::Pipeline(pipeline) => Form::Pipeline(pipeline + self.pipelines),
             Form::Scaled(scaled) => {
                 let of = self.value(&scaled.of, depth + 1);
@@ -367,6 +358,20 @@ impl Arguments<'_> {
                 args: args.iter().map(|arg| self.value(arg, depth)).collect(),
             },
         }
+    }
+
+    /// Where the callee's operation of this number stands in the caller's trace.
+    pub(super) fn position(&self, operation: usize) -> usize {
+        operation + self.operations + self.handed.borrow().before(operation)
+    }
+
+    /// What the closure that the caller has handed over gave.
+    fn outcome(&self, value: &Value, param: usize, layer: Layer) -> Value {
+        let flows = self.flows(&value.flows);
+        let handed = self.handed.borrow();
+        let Some(known) = handed.outcome(param) else { return Value { flows, ..Value::unknown() } };
+        let known = if layer == Layer::Result { known.clone() } else { super::bind::unpack("Ok", known) };
+        known.with_flows(&flows).with_type(value.ty.clone())
     }
 
     /// The case that the argument decides for, or all of them.
@@ -433,16 +438,16 @@ impl Arguments<'_> {
     }
 
     fn moment(&self, moment: Moment) -> Moment {
-        Moment { position: moment.position + self.operations, ..moment }
+        Moment { position: self.position(moment.position), ..moment }
     }
 
-    fn argument(&self, index: usize) -> Option<&Value> {
+    pub(super) fn argument(&self, index: usize) -> Option<&Value> {
         if index == self.self_index { self.receiver } else { self.values.get(index) }
     }
 
     fn flows(&self, flows: &Flows) -> Flows {
         let mut all = Flows {
-            replies: flows.replies.iter().map(|reply| reply + self.operations).collect(),
+            replies: flows.replies.iter().map(|reply| self.position(*reply)).collect(),
             tasks: flows.tasks.iter().map(|task| task + self.tasks).collect(),
             params: Few::default(),
             monotonic: flows.monotonic.map(|moment| self.moment(moment)),
@@ -451,6 +456,9 @@ impl Arguments<'_> {
         for &param in &flows.params {
             if let Some(argument) = self.argument(param) {
                 all.absorb(&argument.flows);
+            }
+            if let Some(outcome) = self.handed.borrow().outcome(param) {
+                all.absorb(&outcome.flows);
             }
         }
         all

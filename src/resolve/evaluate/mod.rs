@@ -15,6 +15,7 @@ mod deadline;
 mod dispatch;
 mod expr;
 mod format;
+mod handed_closures;
 mod handed_on;
 mod instantiate;
 mod loops;
@@ -157,6 +158,8 @@ struct Frame<'e, 'a> {
     /// How many closures and async blocks are around: leaving them does not leave the function.
     blocks: u32,
     nesting: usize,
+    /// How many closures it may still have run by functions that it hands them to.
+    handed_left: usize,
     /// The body of `Display::fmt` is one expression: its value is the text that it writes.
     displays: bool,
 }
@@ -184,6 +187,7 @@ impl<'e, 'a> Frame<'e, 'a> {
             selects: 0,
             blocks: 0,
             nesting: 0,
+            handed_left: handed_closures::MAX_HANDED,
             displays: false,
         }
     }

@@ -99,8 +99,7 @@ impl Frame<'_, '_> {
     }
 
     /// The tasks of a callee, which the caller has started through it.
-    pub(super) fn carry_tasks(&mut self, trace: &Trace) {
-        let operations = self.trace.operations.len() - trace.operations.len();
+    pub(super) fn carry_tasks(&mut self, trace: &Trace, operations: usize) {
         let exits = self.trace.exits.len();
         self.trace.tasks.extend(trace.tasks.iter().map(|task| {
             let moved = |seen: &HandleUse| HandleUse { position: seen.position + operations, ..*seen };
