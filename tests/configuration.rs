@@ -158,11 +158,11 @@ fn signal_crates_handle_sigterm() {
     let files: Files<'_> = &[
         (
             "Cargo.toml",
-            "[package]\nname = \"worker\"\n[dependencies]\nredis = \"0.27\"\nacme-shutdown = \"1\"\n",
+            "[package]\nname = \"worker\"\n[dependencies]\nredis = \"0.27\"\nacme-boot = \"1\"\n",
         ),
         (
             "src/main.rs",
-            "use redis::Commands;\n\nfn main() -> redis::RedisResult<()> {\n    acme_shutdown::install();\n    \
+            "use redis::Commands;\n\nfn main() -> redis::RedisResult<()> {\n    acme_boot::install();\n    \
              let mut conn = redis::Client::open(\"redis://localhost\")?.get_connection()?;\n    \
              let owner = uuid::Uuid::new_v4().to_string();\n    \
              let won: Option<String> = redis::cmd(\"SET\").arg(\"job-lock\").arg(&owner).arg(\"NX\").arg(\"EX\").arg(30).query(&mut conn)?;\n    \
@@ -171,7 +171,7 @@ fn signal_crates_handle_sigterm() {
              let freed: i64 = script.key(\"job-lock\").arg(&owner).invoke(&mut conn)?;\n    println!(\"{freed}\");\n    Ok(())\n}\n",
         ),
     ];
-    let (without, with) = without_and_with(files, "signal-crates = [\"acme-shutdown\"]\n");
+    let (without, with) = without_and_with(files, "signal-crates = [\"acme-boot\"]\n");
     assert_eq!(without, ["src/main.rs:3 missing-sigterm warning"]);
     assert_eq!(with, NOTHING);
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::super::evaluate::Evaluator;
-use super::super::value::{Form, Piece, Symbol, Value};
+use super::super::value::{Form, Piece, Selection, Selector, Symbol, Value};
 
 /// Fields made of fields are followed this deep.
 const MAX_DEPTH: usize = 4;
@@ -54,7 +54,7 @@ impl KeyTable {
         let (identity, name) = identity(evaluator, function, &pieces)?;
         let next = self.names.len();
         let is_parameter = identity.starts_with("param:");
-        let is_written = identity.starts_with("text:");
+        let is_written = identity.starts_with("text:") || identity.starts_with("forms:");
         let index = *self.by_identity.entry(identity).or_insert(next);
         if index == next {
             self.names.push(KeyName { text: name, is_parameter, is_written });
@@ -91,8 +91,11 @@ fn identity(evaluator: &Evaluator<'_>, function: usize, pieces: &[Piece]) -> Opt
             let shown = if tells { format!("{name}({arguments})") } else { format!("{name}(…)") };
             Some((format!("call:{package}:{name}:{arguments}"), shown))
         }
-        // One of several keys is no key.
-        Form::Selected(_) => None,
+        // What a condition decides may be decided otherwise elsewhere: `key(true)` and `key(false)`.
+        Form::Selected(selection) if matches!(selection.by, Selector::Variant(_)) => {
+            let forms = forms(evaluator, selection)?;
+            Some((format!("forms:{package}:{}", forms.join("|")), forms.join(" | ")))
+        }
         // A parameter that has gone through a conversion.
         _ if !hole.flows.params.is_empty() => {
             let owner = program.functions[function].function.owner.clone().unwrap_or_default();
@@ -100,6 +103,17 @@ fn identity(evaluator: &Evaluator<'_>, function: usize, pieces: &[Piece]) -> Opt
         }
         _ => None,
     }
+}
+
+/// The templates among which a `match` or `if` chooses, in one order: where two functions choose alike, they
+/// mean one key. Nothing where a part of them is unknown.
+fn forms(evaluator: &Evaluator<'_>, selection: &Selection) -> Option<Vec<String>> {
+    let known = |(_, case): &(_, Value)| {
+        let text = template(&expanded(evaluator, case, 0));
+        text.chars().any(char::is_alphanumeric).then_some(text)
+    };
+    let forms: Option<BTreeSet<String>> = selection.cases.iter().map(known).collect();
+    Some(forms?.into_iter().collect())
 }
 
 /// What the arguments of a call are made of: a call with others makes another key. Parameters and locals
