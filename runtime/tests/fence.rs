@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::task::Poll;
 use std::time::Duration;
 
 use leasehold::fence::postgres::PostgresFence;
@@ -141,43 +142,62 @@ async fn postgres_does_not_call_a_failed_transaction_committed() {
     assert_eq!((database.balance(1).await, database.idle_in_transaction().await), (100, 0));
 }
 
-/// Drops the transaction after its first poll, after its second, and so on until it gets through.
+/// Polls `work` as it asks for it, for so many times; `None` when it was not done by then.
+async fn poll_times<W: Future>(work: W, times: u32) -> Option<W::Output> {
+    let mut work = std::pin::pin!(work);
+    let mut polled = 0;
+    std::future::poll_fn(|context| {
+        polled += 1;
+        match work.as_mut().poll(context) {
+            Poll::Ready(done) => Poll::Ready(Some(done)),
+            Poll::Pending if polled >= times => Poll::Ready(None),
+            Poll::Pending => Poll::Pending,
+        }
+    })
+    .await
+}
+
+/// Drops the transaction after its first poll, after its second, and so on until it gets through; at once, and a
+/// moment later, when the answer is on its way.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn postgres_leaves_nothing_open_wherever_it_is_cancelled() {
     let database = postgres().await;
     let leases = leases();
-    let mut through = 0;
-    for polls in 1..200 {
+    let (mut through, mut written) = (0, 100_i64);
+    for round in 0..400_u32 {
+        let (polls, pause) = (round / 8 + 1, Duration::from_micros(u64::from(round % 8) * 200));
         let lease = leases.acquire("accounts").await.expect("it is free");
         let claimed = database.fence.claim(&lease, "accounts").await.expect("it is newer");
-        let mut done = false;
-        {
+        let new = i64::from(round) + 1000;
+        let done = {
             let mut work = std::pin::pin!(claimed.transaction(async |tx| {
-                tx.execute(SET, &[&1_i64, &i64::from(polls)]).await?;
-                tx.execute(SET, &[&2_i64, &i64::from(polls)]).await
+                tx.execute(SET, &[&1_i64, &new]).await?;
+                tx.execute(SET, &[&2_i64, &new]).await
             }));
-            for _ in 0..polls {
-                if futures_util::poll!(work.as_mut()).is_ready() {
-                    done = true;
-                    break;
-                }
-                tokio::task::yield_now().await;
-                tokio::time::sleep(Duration::from_micros(50)).await;
-            }
-        }
+            let done = poll_times(work.as_mut(), polls).await;
+            tokio::time::sleep(pause).await;
+            done
+        };
         // The lease is given back only when the transaction has ended.
         assert!(lease.release().await.is_released());
         assert_eq!(database.idle_in_transaction().await, 0, "after {polls} polls");
-        assert_eq!(database.balance(1).await, database.balance(2).await, "half a transaction");
-        if done {
-            assert_eq!(database.balance(1).await, i64::from(polls));
-            through += 1;
+        let (first, second) = (database.balance(1).await, database.balance(2).await);
+        assert_eq!(first, second, "half a transaction");
+        match done {
+            Some(done) => {
+                done.expect("nobody else writes");
+                assert_eq!(first, new);
+                through += 1;
+            }
+            // Dropped during the commit, it is completed.
+            None => assert!(first == written || first == new, "{first} out of nothing"),
         }
-        if through > 5 {
+        written = first;
+        if through >= 8 {
             break;
         }
     }
-    assert!(through > 0, "no transaction got through");
+    assert!(through >= 8, "no transaction got through");
 }
 
 /// The transaction's future can go to another task, as applications do it.

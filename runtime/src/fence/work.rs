@@ -106,22 +106,21 @@ async fn drive<S: Session>(
     open: impl Future<Output = Result<S, FenceError>>,
     lend: oneshot::Sender<Borrowed<S>>,
 ) -> Result<(), FenceError> {
-    let opening = async {
-        let mut session = open.await?;
-        session.begin().await.map(|()| session)
-    };
-    // Dropped half way, the session closes its connection: nothing has been changed.
-    let session = match tenure.run(opening).await? {
-        Ok(session) => session,
-        Err(error) => return Err(error),
-    };
+    // Nothing has begun while it opens, so that may be dropped half way.
+    let mut session = tenure.run(open).await??;
+    let limit = PATIENCE.max(tenure.claim().ttl);
+    // Once begun, it is also ended, and its end awaited: a dropped connection ends only when the server sees it.
+    let begun = timeout(limit, session.begin()).await.unwrap_or_else(|_| Err(unanswered(limit)));
+    if let Err(error) = begun {
+        roll_back(session).await;
+        return Err(error);
+    }
     let (back, verdict) = oneshot::channel();
-    // A caller who has gone drops it, and it comes back for a rollback.
-    let _sent = lend.send(Borrowed { session: Some(session), back: Some(back) });
+    // When the caller has gone it comes back unsent, and must be dropped here and now: that hands it back.
+    drop(lend.send(Borrowed { session: Some(session), back: Some(back) }));
     let Ok((mut session, verdict)) = verdict.await else { return Err(gone("ending")) };
     if verdict == Verdict::Commit {
         // Not cut short by a cancellation. Only silence ends the waiting, and then the end is not known.
-        let limit = PATIENCE.max(tenure.claim().ttl);
         let committed = timeout(limit, session.commit()).await.unwrap_or_else(|_| {
             let cause = format!("no answer within {limit:?}").into();
             Err(FenceError::CommitUnknown { presented: tenure.token(), cause })
@@ -131,12 +130,25 @@ async fn drive<S: Session>(
         }
         return committed;
     }
+    roll_back(session).await;
+    Ok(())
+}
+
+async fn roll_back<S: Session>(mut session: S) {
     match timeout(PATIENCE, session.rollback()).await {
         Ok(Ok(())) => session.give_back(),
         Ok(Err(error)) => warn!(%error, "a rollback failed; its connection is closed instead"),
         Err(_) => warn!("a rollback was not confirmed in {PATIENCE:?}; its connection is closed instead"),
     }
-    Ok(())
+}
+
+fn unanswered(limit: Duration) -> FenceError<Infallible> {
+    let cause = format!("no answer within {limit:?}").into();
+    FenceError::Database {
+        action: "beginning a transaction",
+        cause,
+        advice: "the transaction did not happen",
+    }
 }
 
 fn ended<E>(report: Result<Result<(), FenceError>, oneshot::error::RecvError>) -> Option<FenceError<E>> {

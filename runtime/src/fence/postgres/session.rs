@@ -61,7 +61,6 @@ impl<C: Connections> Session for PostgresSession<C> {
         let stored = row
             .and_then(|row| row.map(|row| row.try_get(0)).transpose())
             .map_err(|error| failure(ACTION, error))?;
-        // The connection is discarded with the session, and the transaction with it.
         Err(verdict(self.resource.to_string(), token, stored))
     }
 
