@@ -156,10 +156,7 @@ fn lock_keys_are_locks() {
 #[test]
 fn signal_crates_handle_sigterm() {
     let files: Files<'_> = &[
-        (
-            "Cargo.toml",
-            "[package]\nname = \"worker\"\n[dependencies]\nredis = \"0.27\"\nacme-boot = \"1\"\n",
-        ),
+        ("Cargo.toml", "[package]\nname = \"worker\"\n[dependencies]\nredis = \"0.27\"\nacme-boot = \"1\"\n"),
         (
             "src/main.rs",
             "use redis::Commands;\n\nfn main() -> redis::RedisResult<()> {\n    acme_boot::install();\n    \

@@ -139,8 +139,11 @@ fn unfenced_statements() {
         case(BALANCES, Postgres).run(sql).says(&["1 unfenced-write Error"]);
     }
     case(BALANCES, Sqlite)
-        .run("INSERT OR REPLACE INTO account_balances (id, balance) VALUES (?1, ?2)")
+        .run("INSERT OR REPLACE INTO account_balances (id, balance, last_fencing_token) VALUES (?1, ?2, ?3)")
         .says(&["1 unfenced-write Error"]);
+    case(BALANCES, Sqlite)
+        .run("INSERT OR REPLACE INTO account_balances (id, balance) VALUES (?1, ?2)")
+        .says(&["1 forgotten-token Error"]);
     case(DOCS, Postgres)
         .run("UPDATE docs SET body = $1, lock_version = lock_version + 1 WHERE id = $2")
         .says(&["1 unfenced-write Error"]);

@@ -2,7 +2,7 @@
 
 use crate::facts::Location;
 use crate::facts::sql::{Expr, ExprKind, WriteVerb};
-use crate::finding::Confidence;
+use crate::finding::{Confidence, Severity};
 use crate::locks::Inventory;
 use crate::locks::guard::{NewToken, new_token};
 use crate::locks::rows::{RowWrite, row_writes};
@@ -52,6 +52,8 @@ fn replaced(row: &RowWrite<'_>, token: &TokenColumn) -> Option<Draft> {
                 row.write.table.name, token.name
             ),
         )
+        // It overwrites newer data besides.
+        .severity(Severity::Error)
     })
 }
 
