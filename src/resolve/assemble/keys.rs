@@ -96,6 +96,7 @@ fn identity(evaluator: &Evaluator<'_>, function: usize, pieces: &[Piece]) -> Opt
             let forms = forms(evaluator, selection)?;
             Some((format!("forms:{package}:{}", forms.join("|")), forms.join(" | ")))
         }
+        Form::Selected(_) => None,
         // A parameter that has gone through a conversion.
         _ if !hole.flows.params.is_empty() => {
             let owner = program.functions[function].function.owner.clone().unwrap_or_default();
