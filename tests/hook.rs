@@ -26,7 +26,7 @@ fn run(folder: &Path, program: &str, arguments: &[&str]) -> Output {
     for (name, value) in [("GIT_AUTHOR", "t"), ("GIT_COMMITTER", "t")] {
         command.env(format!("{name}_NAME"), value).env(format!("{name}_EMAIL"), "t@example.org");
     }
-    command.env("PATH", path()).env("PRE_COMMIT_HOME", folder.join("../pre-commit-home"));
+    command.env("PATH", path()).env("PRE_COMMIT_HOME", root().join("target/pre-commit-home"));
     command.output().unwrap_or_else(|error| panic!("{program} cannot be run: {error}; pip has it"))
 }
 
