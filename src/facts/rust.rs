@@ -409,3 +409,15 @@ pub enum PatternKind {
     Or(Vec<Pattern>),
     Other,
 }
+
+/// What derives make of a name: `FencingToken` is `fencing_token`.
+pub fn snake_case(name: &str) -> String {
+    let mut snake = String::new();
+    for (at, c) in name.char_indices() {
+        if c.is_uppercase() && at > 0 {
+            snake.push('_');
+        }
+        snake.extend(c.to_lowercase());
+    }
+    snake
+}

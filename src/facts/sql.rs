@@ -420,3 +420,16 @@ pub enum Comparison {
     /// LIKE and its family.
     Like,
 }
+
+impl Comparison {
+    /// The same comparison with its sides changed over.
+    pub fn mirrored(self) -> Self {
+        match self {
+            Self::Less => Self::Greater,
+            Self::LessOrEqual => Self::GreaterOrEqual,
+            Self::Greater => Self::Less,
+            Self::GreaterOrEqual => Self::LessOrEqual,
+            same => same,
+        }
+    }
+}

@@ -123,6 +123,12 @@ impl<'a> RowWrite<'a> {
         self.profile.handed_out || self.profile.is_lock_table || self.is_leased()
     }
 
+    /// Whether both write to one table of one package.
+    pub fn shares_table(&self, other: &RowWrite<'_>) -> bool {
+        self.site.package == other.site.package
+            && self.write.table.name.eq_ignore_ascii_case(&other.write.table.name)
+    }
+
     /// The columns that it fills, with their values: those of a new row, and those that it changes.
     pub fn filled(&self) -> impl Iterator<Item = (&'a str, &'a Expr)> {
         let inserted = self.write.insert_columns.iter().map(String::as_str).zip(&self.write.insert_values);

@@ -2,7 +2,7 @@
 //! transaction, and what becomes of their affected-row count.
 
 use super::renewal::Repetition;
-use crate::facts::sql::{Dialect, Statement};
+use crate::facts::sql::{Bind, Dialect, Statement};
 use crate::facts::{FileId, Location, Span, TextMap};
 
 /// One statement of the workspace.
@@ -52,6 +52,12 @@ impl SqlSite {
     /// The place in the source of a span inside the statement's text.
     pub fn at(&self, span: Span) -> Location {
         Location { file: self.source.file, span: self.source.map.source_span(span) }
+    }
+
+    /// What the program binds to a parameter that counts by position.
+    pub fn bound(&self, parameter: &Bind) -> Option<&BoundValue> {
+        let Bind::Position(number) = parameter else { return None };
+        self.binds.get(usize::try_from(*number).ok()?.checked_sub(1)?)
     }
 
     /// Not a test, and not DML at a migration's top level, which is a back-fill under the migration's own lock.

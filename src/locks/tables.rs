@@ -22,7 +22,7 @@ pub(super) use evidence::{has_column, used_columns};
 pub(super) use upkeep::upkeep;
 use walk::each_table;
 pub use walk::{NestedWrite, selects, writes};
-pub(super) use walk::{inner_selects, is_before, literal, own_compares};
+pub(super) use walk::{inner_selects, is_before, is_null, literal, own_compares, reads};
 
 /// A table, as far as it matters to locking.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

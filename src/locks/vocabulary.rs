@@ -169,6 +169,10 @@ const BEFORE_END: &[&str] = &["grace", "before", "margin"];
 const OTHER_TIME: &[&str] =
     &["retry", "retries", "timeout", "deadline", "wait", "jitter", "backoff", "max", "min"];
 
+/// Words of types and fields that are a lock or lease, or belong to one.
+const LEASE: &[&str] =
+    &["lock", "lease", "leader", "leadership", "election", "redlock", "mutex", "semaphore", "claim"];
+
 const FORCED: &[&str] =
     &["force", "forced", "admin", "operator", "repair", "purge", "reset", "wipe", "flush", "steal", "break"];
 
@@ -193,6 +197,11 @@ pub fn words(name: &str) -> Vec<String> {
 
 fn any(name: &str, list: &[&str]) -> bool {
     words(name).iter().any(|word| list.contains(&word.as_str()))
+}
+
+/// A type or field that is a lock or lease, or belongs to one.
+pub fn names_lease(name: &str) -> bool {
+    any(name, LEASE)
 }
 
 pub fn says_lock(name: &str) -> bool {

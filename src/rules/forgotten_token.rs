@@ -75,10 +75,7 @@ fn reset(row: &RowWrite<'_>, token: &TokenColumn) -> Option<Draft> {
 
 /// A row that an upsert makes again has forgotten what it refused.
 fn deleted(row: &RowWrite<'_>, token: &TokenColumn, rows: &[RowWrite<'_>]) -> Option<Draft> {
-    let same_table = |other: &&RowWrite<'_>| {
-        other.site.package == row.site.package
-            && other.write.table.name.eq_ignore_ascii_case(&row.write.table.name)
-    };
+    let same_table = |other: &&RowWrite<'_>| row.shares_table(other);
     let upserts =
         |other: &&RowWrite<'_>| matches!(other.write.verb, WriteVerb::Upsert | WriteVerb::DuplicateKeyUpdate);
     let maker = rows.iter().filter(same_table).filter(upserts).find(|other| starts_low(other, token))?;

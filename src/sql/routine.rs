@@ -382,7 +382,7 @@ fn stale_columns(condition: &Expr, negated: bool, found: &mut Vec<(String, bool)
                 return;
             }
             // Read as NEW op OLD.
-            let operator = if l.0 { *operator } else { mirrored(*operator) };
+            let operator = if l.0 { *operator } else { operator.mirrored() };
             match (operator, negated) {
                 (Comparison::Less, false) | (Comparison::GreaterOrEqual, true) => {
                     found.push((l.1.to_owned(), true))
@@ -431,15 +431,5 @@ fn row_column(e: &Expr) -> Option<(bool, &str, bool)> {
             row_column(left).map(|(new, c, _)| (new, c, true))
         }
         _ => None,
-    }
-}
-
-fn mirrored(operator: Comparison) -> Comparison {
-    match operator {
-        Comparison::Less => Comparison::Greater,
-        Comparison::LessOrEqual => Comparison::GreaterOrEqual,
-        Comparison::Greater => Comparison::Less,
-        Comparison::GreaterOrEqual => Comparison::LessOrEqual,
-        same => same,
     }
 }

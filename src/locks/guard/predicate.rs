@@ -171,7 +171,7 @@ impl<'a> Frame<'a> {
             Some(query) => sources::scalar(self, &query, operator, value, span),
             None => Verdict::Absent,
         };
-        and(found, and(of_query(left, operator, right), of_query(right, mirrored(operator), left)))
+        and(found, and(of_query(left, operator, right), of_query(right, operator.mirrored(), left)))
     }
 
     fn sides(&self, operator: Comparison, left: Side, right: Side, span: Span) -> Verdict {
@@ -192,7 +192,7 @@ impl<'a> Frame<'a> {
             (Side::Token(a), Side::ForeignToken) => token_and_new(operator, a, span),
             (Side::Token(_) | Side::Greatest | Side::ForeignToken, _) => Verdict::Absent,
             (_, Side::Token(_) | Side::Greatest | Side::ForeignToken) => {
-                self.sides(mirrored(operator), right, left, span)
+                self.sides(operator.mirrored(), right, left, span)
             }
             _ => Verdict::Absent,
         }
@@ -274,16 +274,6 @@ fn token_and_new(operator: Comparison, offset: i32, span: Span) -> Verdict {
         C::Equal | C::EqualOrBothNull => guarded(GuardKind::Equal, span),
         C::NotEqual | C::Like => loose(LooseReason::NotEqual, span),
         C::Greater | C::GreaterOrEqual => loose(LooseReason::WrongWay, span),
-    }
-}
-
-fn mirrored(operator: Comparison) -> Comparison {
-    match operator {
-        Comparison::Less => Comparison::Greater,
-        Comparison::LessOrEqual => Comparison::GreaterOrEqual,
-        Comparison::Greater => Comparison::Less,
-        Comparison::GreaterOrEqual => Comparison::LessOrEqual,
-        same => same,
     }
 }
 

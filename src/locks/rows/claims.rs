@@ -6,7 +6,7 @@ use super::{Purpose, RowWrite, row_writes};
 use crate::facts::sql::{Comparison, Dialect, Expr, ExprKind, SourceKind, StatementKind, WriteVerb};
 use crate::facts::{FileId, Location};
 use crate::locks::statement::SessionAct;
-use crate::locks::tables::{contains, inner_selects, literal, own_compares, selects};
+use crate::locks::tables::{contains, inner_selects, literal, own_compares, reads, selects};
 use crate::locks::{CountUse, Inventory, SqlSite, naming};
 
 /// A statement that takes rows it does not ask about.
@@ -72,14 +72,14 @@ fn reads_own_rows(inventory: &Inventory, row: &RowWrite<'_>) -> bool {
     let is_behind = |site: &&SqlSite| {
         site.function == row.site.function && file(site) == file(row.site) && site.call > row.site.call
     };
-    inventory.statements.iter().filter(is_behind).flat_map(|site| selects(&site.statement.kind)).any(|select| {
-        let same = select.sources.iter().any(|source| {
-            matches!(&source.kind, SourceKind::Table(table) if table.name.eq_ignore_ascii_case(&row.write.table.name))
-        });
-        same && own_compares(select.predicate.as_ref())
-            .iter()
-            .any(|(column, operator, _)| *operator == Comparison::Equal && marks(column))
-    })
+    inventory.statements.iter().filter(is_behind).flat_map(|site| selects(&site.statement.kind)).any(
+        |select| {
+            reads(select, &row.write.table)
+                && own_compares(select.predicate.as_ref())
+                    .iter()
+                    .any(|(column, operator, _)| *operator == Comparison::Equal && marks(column))
+        },
+    )
 }
 
 /// Statements that take a row of a lock table with a constant for its owner, where others compare the owner.
@@ -145,11 +145,8 @@ fn file(site: &SqlSite) -> Option<FileId> {
 /// Whether the package locks rows of the table by reading them.
 fn locks_by_select(inventory: &Inventory, row: &RowWrite<'_>) -> bool {
     let here = inventory.statements.iter().filter(|site| site.package == row.site.package);
-    here.flat_map(|site| selects(&site.statement.kind)).filter(|select| select.locks_rows).any(|select| {
-        select.sources.iter().any(|source| {
-            matches!(&source.kind, SourceKind::Table(table) if table.name.eq_ignore_ascii_case(&row.write.table.name))
-        })
-    })
+    here.flat_map(|site| selects(&site.statement.kind))
+        .any(|select| select.locks_rows && reads(select, &row.write.table))
 }
 
 fn has_locked(row: &RowWrite<'_>) -> bool {

@@ -3,7 +3,7 @@
 
 use super::{RowWrite, row_writes};
 use crate::facts::Location;
-use crate::facts::sql::{Bind, Comparison, Dialect, Expr, ExprKind};
+use crate::facts::sql::{Comparison, Dialect, Expr, ExprKind};
 use crate::locks::tables::{inner_selects, own_compares};
 use crate::locks::{Inventory, SqlSite, naming};
 
@@ -97,9 +97,8 @@ fn uses<'a>(row: &RowWrite<'a>) -> Vec<ClockUse<'a>> {
 /// The clock that a value is made from. What is added to the database's clock is a length of time, whoever
 /// worked it out: `now() - $1 * interval '1 ms'`.
 fn clock_in(site: &SqlSite, value: &Expr) -> Option<Clock> {
-    if let ExprKind::Bind(Bind::Position(n)) = &value.kind {
-        let at = usize::try_from(*n).ok()?.checked_sub(1)?;
-        return site.binds.get(at)?.wall_clock.map(Clock::Client);
+    if let ExprKind::Bind(bind) = &value.kind {
+        return site.bound(bind)?.wall_clock.map(Clock::Client);
     }
     let inside = value.kind.parts().into_iter().filter_map(|part| clock_in(site, part));
     let own = is_database_clock(value).then_some(Clock::Database);
@@ -107,6 +106,5 @@ fn clock_in(site: &SqlSite, value: &Expr) -> Option<Clock> {
 }
 
 fn is_database_clock(value: &Expr) -> bool {
-    let of = |name: &str| naming::is_database_clock(name);
-    matches!(&value.kind, ExprKind::Call { name, .. } if of(name))
+    matches!(&value.kind, ExprKind::Call { name, .. } if naming::is_database_clock(name))
 }

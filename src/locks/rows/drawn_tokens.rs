@@ -3,7 +3,7 @@
 
 use super::{Protection, RowWrite, row_writes};
 use crate::facts::Location;
-use crate::facts::sql::{Bind, Expr, ExprKind};
+use crate::facts::sql::{Expr, ExprKind};
 use crate::locks::guard::GuardKind;
 use crate::locks::{Drawn, Inventory, SqlSite};
 
@@ -35,11 +35,8 @@ pub fn drawn_tokens(inventory: &Inventory) -> Vec<DrawnToken<'_>> {
         .collect();
     let mut found: Vec<DrawnToken<'_>> = Vec::new();
     for row in &rows {
-        let same_table = |other: &RowWrite<'_>| {
-            other.site.package == row.site.package
-                && other.write.table.name.eq_ignore_ascii_case(&row.write.table.name)
-        };
-        let Some((_, column, compared_at)) = ordered.iter().find(|(other, ..)| same_table(other)) else {
+        let Some((_, column, compared_at)) = ordered.iter().find(|(other, ..)| row.shares_table(other))
+        else {
             continue;
         };
         let Some((column, drawn)) = drawn_in(row, column) else { continue };
@@ -60,10 +57,7 @@ fn drawn_in<'a>(row: &RowWrite<'a>, column: &str) -> Option<(&'a str, Drawn)> {
 fn drawn(site: &SqlSite, value: &Expr) -> Option<Drawn> {
     match &value.kind {
         ExprKind::Cast { operand, .. } => drawn(site, operand),
-        ExprKind::Bind(Bind::Position(n)) => {
-            let at = usize::try_from(*n).ok()?.checked_sub(1)?;
-            site.binds.get(at)?.drawn
-        }
+        ExprKind::Bind(bind) => site.bound(bind)?.drawn,
         _ => None,
     }
 }

@@ -4,7 +4,9 @@ use super::Purpose;
 use crate::facts::sql::{Comparison, Expr, ExprKind, Write, WriteVerb};
 use crate::locks::naming::{self, queue};
 use crate::locks::statement::SqlSite;
-use crate::locks::tables::{TableProfile, contains, inner_selects, is_before, literal, own_compares, upkeep};
+use crate::locks::tables::{
+    TableProfile, contains, inner_selects, is_before, is_null, literal, own_compares, upkeep,
+};
 
 pub(super) fn of(site: &SqlSite, write: &Write, profile: &TableProfile) -> Purpose {
     if upkeep(profile, site, write).is_some() {
@@ -193,15 +195,6 @@ fn in_query(e: &Expr) -> bool {
     match &e.kind {
         ExprKind::InQuery { negated: false, .. } => true,
         _ => e.kind.parts().into_iter().any(in_query),
-    }
-}
-
-fn is_null(e: &Expr) -> bool {
-    match &e.kind {
-        ExprKind::Null => true,
-        ExprKind::Text(text) => text.is_empty(),
-        ExprKind::Cast { operand, .. } => is_null(operand),
-        _ => false,
     }
 }
 

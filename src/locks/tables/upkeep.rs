@@ -5,7 +5,7 @@
 //! them apart is what is known of the states, and at last whether anybody could learn from the update which
 //! rows are his. Single workers' last words are not judged here.
 
-use super::walk::{inner_selects, is_before, literal, own_compares};
+use super::walk::{inner_selects, is_before, is_null, literal, own_compares};
 use super::{TableProfile, contains};
 use crate::facts::sql::{Comparison, Expr, ExprKind, Write, WriteVerb};
 use crate::locks::naming::{self, queue};
@@ -183,15 +183,6 @@ fn conjuncts(e: &Expr) -> Vec<&Expr> {
     match &e.kind {
         ExprKind::And(parts) => parts.iter().flat_map(conjuncts).collect(),
         _ => vec![e],
-    }
-}
-
-fn is_null(e: &Expr) -> bool {
-    match &e.kind {
-        ExprKind::Null => true,
-        ExprKind::Text(text) => text.is_empty(),
-        ExprKind::Cast { operand, .. } => is_null(operand),
-        _ => false,
     }
 }
 

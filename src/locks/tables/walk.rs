@@ -1,7 +1,7 @@
 //! Ways through a statement: its writes, its queries, the comparisons in a condition.
 
 use crate::facts::sql::{
-    Bind, Comparison, Cte, CteBody, Expr, ExprKind, Select, SourceKind, StatementKind, TableName, Write,
+    Comparison, Cte, CteBody, Expr, ExprKind, Select, SourceKind, StatementKind, TableName, Write,
 };
 use crate::locks::statement::SqlSite;
 
@@ -82,10 +82,10 @@ fn collect<'e>(e: &'e Expr, found: &mut Vec<(&'e str, Comparison, &'e Expr)>) {
             found.push((name, *operator, right));
         }
         if let Some(name) = column(right) {
-            found.push((name, mirrored(*operator), left));
+            found.push((name, operator.mirrored(), left));
         }
         if let Some(name) = aged_column(left) {
-            found.push((name, mirrored(*operator), right));
+            found.push((name, operator.mirrored(), right));
         }
     }
     if let ExprKind::InList { operand, list, negated: false } = &e.kind
@@ -136,16 +136,6 @@ fn is_clock(e: &Expr) -> bool {
     }
 }
 
-fn mirrored(operator: Comparison) -> Comparison {
-    match operator {
-        Comparison::Less => Comparison::Greater,
-        Comparison::LessOrEqual => Comparison::GreaterOrEqual,
-        Comparison::Greater => Comparison::Less,
-        Comparison::GreaterOrEqual => Comparison::LessOrEqual,
-        same => same,
-    }
-}
-
 /// "Older than": the row's time lies before something.
 pub(in crate::locks) fn is_before(operator: Comparison) -> bool {
     matches!(operator, Comparison::Less | Comparison::LessOrEqual)
@@ -157,22 +147,34 @@ pub(in crate::locks) fn literal(site: &SqlSite, e: &Expr) -> Option<String> {
         ExprKind::Text(text) => Some(text.clone()),
         ExprKind::Number(text) => Some(text.clone()),
         ExprKind::Cast { operand, .. } => literal(site, operand),
-        ExprKind::Bind(Bind::Position(n)) => {
-            let at = usize::try_from(*n).ok()?.checked_sub(1)?;
-            site.binds.get(at)?.constant.clone()
-        }
+        ExprKind::Bind(bind) => site.bound(bind)?.constant.clone(),
         _ => None,
     }
+}
+
+/// No value, as `NULL` or as an empty text.
+pub(in crate::locks) fn is_null(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Null => true,
+        ExprKind::Text(text) => text.is_empty(),
+        ExprKind::Cast { operand, .. } => is_null(operand),
+        _ => false,
+    }
+}
+
+/// Whether a query reads the rows of this table by its name.
+pub(in crate::locks) fn reads(select: &Select, table: &TableName) -> bool {
+    select.sources.iter().any(|source| match &source.kind {
+        SourceKind::Table(read) => read.name.eq_ignore_ascii_case(&table.name),
+        _ => false,
+    })
 }
 
 /// Queries that choose the rows of a write.
 pub(in crate::locks) fn inner_selects(write: &Write) -> Vec<&Select> {
     let mut found = Vec::new();
     selects_of_write(write, &mut found, 0);
-    let same = |s: &Select| {
-        s.sources.iter().any(|source| matches!(&source.kind, SourceKind::Table(t) if t.name.eq_ignore_ascii_case(&write.table.name)))
-    };
-    found.retain(|s| same(s));
+    found.retain(|select| reads(select, &write.table));
     found
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::facts::Location;
 use crate::facts::rust::{Type, TypeKind};
-use crate::locks::vocabulary::{says_owner, words};
+use crate::locks::vocabulary::{names_lease, says_owner, words};
 use crate::locks::{Action, ClockFlow, ClockFlowKind, Key, Sequence, Ttl};
 
 use super::super::evaluate::Evaluator;
@@ -35,10 +35,6 @@ const DEADLINE: &[&str] = &[
 /// Words of fields that hold the start of a lease, or of its last renewal.
 const START: &[&str] =
     &["renewed", "acquired", "taken", "started", "since", "beat", "heartbeat", "extended", "refreshed"];
-
-/// Words of types that are a lock or lease.
-const LEASE: &[&str] =
-    &["lock", "lease", "leader", "leadership", "election", "redlock", "mutex", "semaphore", "claim"];
 
 pub fn clock_flows(
     evaluator: &Evaluator<'_>,
@@ -169,7 +165,7 @@ impl Flow<'_, '_> {
     fn is_lease_by_shape(&self, ty: &str) -> bool {
         let program = self.evaluator.program;
         let scope = program.functions[self.function].scope();
-        let names_lease = words(ty).iter().any(|word| LEASE.contains(&word.as_str()));
+        let names_lease = names_lease(ty);
         let Some(entry) = program.type_of_name(scope, ty).filter(|_| names_lease) else { return false };
         let TypeKind::Struct { fields } = &entry.definition.kind else { return false };
         fields.iter().any(|field| is_deadline(&field.name))

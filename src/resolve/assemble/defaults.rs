@@ -5,15 +5,11 @@
 use crate::facts::Location;
 use crate::locks::RenewalDefault;
 use crate::locks::vocabulary::{
-    says_other_time, says_renewal, says_renewal_interval, says_time_before_end, words,
+    names_lease, says_other_time, says_renewal, says_renewal_interval, says_time_before_end, words,
 };
 
 use super::super::evaluate::{Evaluator, Settings, unit_of_name};
 use super::super::value::{Form, TimeUnit, Value};
-
-/// Words of types and fields that belong to a lease.
-const LEASE: &[&str] =
-    &["lock", "lease", "leader", "leadership", "election", "redlock", "mutex", "semaphore", "claim"];
 
 const LENGTH: &[&str] = &["duration", "lifetime", "validity", "period", "secs", "seconds", "ms", "millis"];
 
@@ -64,11 +60,11 @@ fn has(words: &[String], list: &[&str]) -> bool {
 
 fn is_ttl(ty: &str, field: &str) -> bool {
     let words_of_field = words(field);
-    let of_lease = has(&words_of_field, LEASE);
+    let of_lease = names_lease(field);
     let says_ttl = words_of_field.iter().any(|word| word == "ttl");
     !says_renewal(field)
         && !says_other_time(field)
-        && ((says_ttl && (of_lease || has(&words(ty), LEASE))) || (of_lease && has(&words_of_field, LENGTH)))
+        && ((says_ttl && (of_lease || names_lease(ty))) || (of_lease && has(&words_of_field, LENGTH)))
 }
 
 /// Both amounts in milliseconds; numbers whose unit nobody tells count the same.

@@ -5,7 +5,7 @@
 //! hangs on it is left out.
 
 use crate::facts::TextMap;
-use crate::facts::rust::{Expr, ExprKind, Function, Statement as Written};
+use crate::facts::rust::{Expr, ExprKind, Function, Statement as Written, snake_case};
 use crate::facts::sql::{
     AlterTable, ColumnDefinition, CreateTable, Dialect, Section, Statement, StatementKind, TableChange,
     TableName, UniqueColumns,
@@ -352,15 +352,4 @@ fn column_name(expr: &Expr) -> Option<String> {
 /// The text of a constant is not known here.
 fn is_constant(name: &str) -> bool {
     name.len() > 1 && !name.contains(char::is_lowercase)
-}
-
-fn snake_case(name: &str) -> String {
-    let mut snake = String::new();
-    for (at, c) in name.char_indices() {
-        if c.is_uppercase() && at > 0 {
-            snake.push('_');
-        }
-        snake.extend(c.to_lowercase());
-    }
-    snake
 }

@@ -2,7 +2,7 @@
 //! that the libraries make of identifiers.
 
 use crate::facts::Span;
-use crate::facts::rust::TypeKind;
+use crate::facts::rust::{TypeKind, snake_case};
 use crate::facts::sql::{Expr, ExprKind, TableName};
 
 use super::Reading;
@@ -93,15 +93,4 @@ impl Reading<'_, '_> {
 
 fn takes_name(function: &str) -> bool {
     matches!(function, "Alias::new" | "Expr::col" | "Expr::column" | "SimpleExpr::from")
-}
-
-fn snake_case(name: &str) -> String {
-    let mut snake = String::new();
-    for (at, c) in name.char_indices() {
-        if c.is_uppercase() && at > 0 {
-            snake.push('_');
-        }
-        snake.extend(c.to_lowercase());
-    }
-    snake
 }

@@ -9,7 +9,9 @@ use syn::punctuated::Punctuated;
 use syn::{Field, Fields, Token, Variant};
 
 use crate::facts::Span;
-use crate::facts::rust::{Expr, ExprKind, Setting, Statement, Table, TableColumn, TypeDefinition, TypeKind};
+use crate::facts::rust::{
+    Expr, ExprKind, Setting, Statement, Table, TableColumn, TypeDefinition, TypeKind, snake_case,
+};
 
 use super::item::{Items, derives, metas};
 
@@ -215,17 +217,6 @@ fn variants(ty: &TypeDefinition) -> Vec<String> {
         TypeKind::Enum { variants } => variants.clone(),
         _ => Vec::new(),
     }
-}
-
-fn snake_case(name: &str) -> String {
-    let mut snake = String::new();
-    for (at, c) in name.char_indices() {
-        if c.is_uppercase() && at > 0 {
-            snake.push('_');
-        }
-        snake.extend(c.to_lowercase());
-    }
-    snake
 }
 
 /// The table of a `table!`, and its name in Rust.
