@@ -15,8 +15,10 @@ pub enum TokenTier {
     Lease,
     /// A column made for optimistic locking.
     Version,
-    /// `version`, `epoch`, `token` …: only a guarded write elsewhere makes it a token.
+    /// `version`, `epoch`, `run_token` …: only a guarded write elsewhere makes it a token.
     Ambiguous,
+    /// The name says nothing: a statement stores the number only while a smaller one is there.
+    Usage,
 }
 
 const FENCE: &[&str] = &["fence", "fenced", "fencing"];
@@ -27,6 +29,66 @@ const COUNTERS: &[&str] =
 const HIGHEST: &[&str] = &["last", "latest", "cur", "current", "max", "highest", "seen"];
 const AMBIGUOUS: &[&str] =
     &["version", "epoch", "term", "generation", "gen", "revision", "rev", "seq", "token"];
+/// What a count can end in besides.
+const NUMBERS: &[&str] = &["no", "nr", "num", "number", "stamp", "ticket"];
+/// What tokens that let somebody in are called after.
+const SECRETS: &[&str] = &[
+    "api",
+    "access",
+    "auth",
+    "bearer",
+    "csrf",
+    "device",
+    "id",
+    "invite",
+    "login",
+    "password",
+    "push",
+    "refresh",
+    "reset",
+    "secret",
+    "session",
+    "user",
+    "verification",
+];
+const MEASURES: &[&str] = &[
+    "age",
+    "amount",
+    "balance",
+    "best",
+    "bid",
+    "block",
+    "bytes",
+    "checkpoint",
+    "count",
+    "cursor",
+    "height",
+    "high",
+    "highest",
+    "index",
+    "length",
+    "level",
+    "lsn",
+    "max",
+    "min",
+    "offset",
+    "peak",
+    "percent",
+    "pos",
+    "position",
+    "price",
+    "priority",
+    "progress",
+    "quantity",
+    "rank",
+    "record",
+    "score",
+    "size",
+    "slot",
+    "step",
+    "total",
+    "watermark",
+];
 const VERSIONS: &[&str] = &[
     "lock_version",
     "row_version",
@@ -145,6 +207,25 @@ pub fn token_tier(name: &str) -> Option<TokenTier> {
         [word] if AMBIGUOUS.contains(word) => Some(TokenTier::Ambiguous),
         _ => None,
     }
+}
+
+/// A name that a count of holders or writes can have, in words of its own: `run_token`, `grader_epoch`,
+/// `writer_no`. So can many other things.
+pub fn may_count_holders(name: &str) -> bool {
+    let words = words(name);
+    let Some((last, scope)) = words.split_last().filter(|(_, scope)| !scope.is_empty()) else { return false };
+    let numbers = has(scope, LEASE_SCOPE) && NUMBERS.contains(&last.as_str());
+    (COUNTERS.contains(&last.as_str()) || numbers) && !has(scope, SECRETS) && !has(scope, MEASURES)
+}
+
+/// Whether nothing in the name speaks against a token, and something for it.
+pub fn may_be_token(name: &str) -> bool {
+    token_tier(name).is_some() || may_count_holders(name)
+}
+
+/// What grows for reasons of its own: a later value is the better one, whoever brings it.
+pub fn is_measure(name: &str) -> bool {
+    has(&words(name), MEASURES)
 }
 
 /// A name that leaves no doubt: `fencing_token`, `fence_epoch`; a lone `fence` may stand around a field.

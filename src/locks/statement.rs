@@ -18,6 +18,8 @@ pub struct SqlSite {
     /// `false` when pieces of the text are unknown in places where a predicate could stand.
     pub complete: bool,
     pub count: CountUse,
+    /// The caller that drops the count, when the function that runs it hands it on.
+    pub count_dropped_by: Option<Location>,
     /// Nothing looks at what comes back, rows included.
     pub reply_dropped: bool,
     /// Its count is dropped in a function whose whole result every caller throws away.

@@ -35,6 +35,7 @@ pub struct Models {
     transactions: HashSet<String>,
     transaction_methods: HashMap<String, TransactionMethod>,
     statements: HashMap<String, Statement>,
+    preparations: HashMap<String, Statement>,
     queries: HashMap<String, Query>,
     builders: Vec<Builder>,
     /// The last segments of what begins a chain.
@@ -133,6 +134,11 @@ impl Models {
         for statement in file.statement {
             for name in statement.names.clone() {
                 self.statements.insert(name, statement.clone());
+            }
+        }
+        for preparation in file.preparation {
+            for name in preparation.names.clone() {
+                self.preparations.insert(name, preparation.clone());
             }
         }
         for query in file.query {
@@ -257,6 +263,11 @@ impl Models {
 
     pub fn statement(&self, method: &str) -> Option<&Statement> {
         self.statements.get(method)
+    }
+
+    /// A method that gives a statement, to be run later.
+    pub fn preparation(&self, method: &str) -> Option<&Statement> {
+        self.preparations.get(method)
     }
 
     pub fn query(&self, name: &str) -> Option<&Query> {

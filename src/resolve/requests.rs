@@ -71,6 +71,8 @@ pub struct QueryBuilder {
     pub binds: Vec<Value>,
     /// Where the query was made.
     pub location: Option<Location>,
+    /// The connection that it was prepared on, where a statement is an object of its own.
+    pub prepared_on: Option<Box<Value>>,
     /// The text is read from this file, named relative to the package (`query_file!`).
     pub file: Option<Rc<str>>,
 }

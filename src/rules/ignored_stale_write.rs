@@ -2,6 +2,7 @@
 
 use crate::facts::sql::{Expr, WriteVerb};
 use crate::finding::{Confidence, Severity};
+use crate::locks::naming::TokenTier;
 use crate::locks::rows::{Protection, Purpose, RowWrite, row_writes};
 use crate::locks::{CountUse, Inventory};
 use crate::rules::{Draft, Reporter};
@@ -18,7 +19,10 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
             continue;
         }
         match row.protection(inventory) {
-            Protection::Fenced { token, .. } if can_refuse(&row, &token.name) => {
+            // Where the name is no token's, an older number that changes nothing may be all that is wanted.
+            Protection::Fenced { token, .. }
+                if token.tier != TokenTier::Usage && can_refuse(&row, &token.name) =>
+            {
                 report.add(draft(&row, &token.name, Severity::Error));
             }
             // Where nobody holds rows, the run or attempt that a row belongs to is a part of its key.
@@ -62,7 +66,7 @@ fn draft(row: &RowWrite<'_>, column: &str, severity: Severity) -> Draft {
     {
         draft = draft.related(declared, format!("`{column}` is declared here"));
     }
-    match row.site.call {
+    match row.site.count_dropped_by.or(row.site.call) {
         Some(call) => draft.related(call, "the count is dropped here"),
         None => draft,
     }

@@ -31,7 +31,7 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
 fn unfenced(row: &RowWrite<'_>, token: &TokenColumn) -> Option<Draft> {
     let versioned = matches!(token.tier, TokenTier::Version | TokenTier::Ambiguous);
     let deletes = row.write.verb == WriteVerb::Delete;
-    if deletes && token.tier == TokenTier::Ambiguous {
+    if deletes && token.tier >= TokenTier::Ambiguous {
         return None;
     }
     let table = &row.write.table.name;
@@ -80,13 +80,14 @@ fn unfenced(row: &RowWrite<'_>, token: &TokenColumn) -> Option<Draft> {
             format!("add `AND {column} < $token`, set `{column} = $token`, and check that a row was changed")
         }
     };
-    let sure = token.known_type && token.tier != TokenTier::Ambiguous;
+    let sure = token.known_type && token.tier < TokenTier::Ambiguous;
     let mut draft = Draft::new(row.site.location(), label, message, help).lock(table.clone());
     draft = draft.confidence(if sure { Confidence::High } else { Confidence::Medium });
     if deletes && versioned {
         draft = draft.severity(Severity::Warning).confidence(Confidence::Medium);
     }
-    if token.tier == TokenTier::Ambiguous && row.write.verb == WriteVerb::Upsert {
+    let uncertain = token.tier == TokenTier::Ambiguous && row.write.verb == WriteVerb::Upsert;
+    if uncertain || token.tier == TokenTier::Usage {
         // Starting a record afresh is a common reason to overwrite it on purpose.
         draft = draft.confidence(Confidence::Low);
     }

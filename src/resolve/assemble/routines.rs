@@ -54,6 +54,7 @@ fn site(
         call: None,
         complete: creator.complete,
         count: CountUse::Unknown,
+        count_dropped_by: None,
         reply_dropped: false,
         session_lock: None,
         executor: Executor::Unknown,

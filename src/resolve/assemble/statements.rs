@@ -240,13 +240,11 @@ impl Run<'_, '_> {
         let session = self.operation.session.as_deref().unwrap_or("");
         let pool = executor(&self.call.executor, session) == Executor::Pool;
         let reads_clock = text.binds(self.call).iter().any(|value| value.flows.wall_clock.is_some());
-        if !pool && !reads_clock {
-            return;
-        }
         let clocks = self.binds(text).into_iter().map(|bind| bind.wall_clock);
         let clocks: Vec<Option<Location>> = if reads_clock { clocks.collect() } else { Vec::new() };
         for statement in &text.statements {
             let known = told.entry(text.key(statement)).or_default();
+            known.note_reply(self.operation);
             known.pool |= pool;
             known.clocks.resize(known.clocks.len().max(clocks.len()), None);
             for (known, clock) in known.clocks.iter_mut().zip(&clocks) {
@@ -284,6 +282,7 @@ impl Run<'_, '_> {
             call: Some(self.operation.location),
             complete: text.complete,
             count: count_use(self.operation, &self.call.method),
+            count_dropped_by: None,
             reply_dropped: is_dropped(self.operation),
             is_best_effort: false,
             session_lock: session_lock(text.value.get(span.start as usize..span.end as usize).unwrap_or("")),
@@ -478,7 +477,7 @@ fn count_use(operation: &Operation, method: &str) -> CountUse {
     if COUNTLESS.contains(&method) && !uses.count_read {
         return CountUse::Ignored;
     }
-    if uses.tested || uses.compared || uses.passed {
+    if uses.tested || uses.passed || (uses.compared && !uses.returned) {
         CountUse::Checked
     } else if uses.returned {
         CountUse::Returned

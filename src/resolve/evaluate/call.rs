@@ -208,6 +208,9 @@ impl Frame<'_, '_> {
             self.hear(object);
         }
         self.note_waiting_method(method, object);
+        if let Some(value) = self.prepared_statement(whole, object, method, values, written) {
+            return value;
+        }
         if let Some(value) = self.builder_method(whole, span, object, method, values) {
             return value;
         }

@@ -326,6 +326,7 @@ impl Arguments<'_> {
                 text: self.value(&query.text, depth + 1),
                 binds: query.binds.iter().map(|bind| self.value(bind, depth + 1)).collect(),
                 location: query.location,
+                prepared_on: query.prepared_on.as_ref().map(|on| Box::new(self.value(on, depth + 1))),
                 file: query.file.clone(),
             })),
             Form::Chain(chain) => Form::Chain(Rc::new(chain.map(|part| self.value(part, depth + 1)))),

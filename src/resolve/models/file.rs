@@ -47,6 +47,8 @@ pub struct ClientModel {
     #[serde(default)]
     pub(super) statement: Vec<Statement>,
     #[serde(default)]
+    pub(super) preparation: Vec<Statement>,
+    #[serde(default)]
     pub(super) query: Vec<Query>,
     #[serde(default)]
     pub(super) builder: Vec<Builder>,
