@@ -89,6 +89,6 @@ impl Frame<'_, '_> {
 }
 
 /// `started.elapsed()`.
-fn is_age(value: &Value) -> bool {
+pub(in crate::resolve) fn is_age(value: &Value) -> bool {
     matches!(&value.form, Form::Symbol(Symbol::Local(name)) if &**name == "elapsed")
 }

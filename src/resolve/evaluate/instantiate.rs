@@ -136,6 +136,7 @@ impl Frame<'_, '_> {
     fn carry_operations(&mut self, span: Span, trace: &Trace, arguments: &Arguments<'_>) {
         let call = self.location(span);
         let tasks = self.trace.tasks.len();
+        let kept = self.kept_replies();
         self.carry_tasks(trace, arguments.operations);
         self.trace.pipelines.extend(&trace.pipelines);
         self.pipelines.resize_with(self.trace.pipelines.len(), Default::default);
@@ -161,6 +162,7 @@ impl Frame<'_, '_> {
                 is_lock: operation.is_lock,
                 refusal: operation.refusal,
                 advice: operation.advice.clone(),
+                kept: kept.iter().copied().chain(arguments.positions(&operation.kept)).collect(),
                 named_at: operation.named_at.or(named_here),
                 session: session_of(&action).or_else(|| operation.session.clone()),
                 action,
@@ -365,6 +367,10 @@ impl Arguments<'_> {
         operation + self.operations + self.handed.borrow().before(operation)
     }
 
+    pub(super) fn positions<'f>(&'f self, operations: &'f Few<usize>) -> impl Iterator<Item = usize> + 'f {
+        operations.iter().map(|operation| self.position(*operation))
+    }
+
     /// What the closure that the caller has handed over gave.
     fn outcome(&self, value: &Value, param: usize, layer: Layer) -> Value {
         let flows = self.flows(&value.flows);
@@ -447,7 +453,7 @@ impl Arguments<'_> {
 
     fn flows(&self, flows: &Flows) -> Flows {
         let mut all = Flows {
-            replies: flows.replies.iter().map(|reply| self.position(*reply)).collect(),
+            replies: self.positions(&flows.replies).collect(),
             tasks: flows.tasks.iter().map(|task| task + self.tasks).collect(),
             params: Few::default(),
             monotonic: flows.monotonic.map(|moment| self.moment(moment)),
