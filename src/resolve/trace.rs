@@ -77,7 +77,7 @@ pub struct Deadline {
 
 #[derive(Debug, Clone)]
 pub enum DeadlineLength {
-    Span(Value),
+    Span(Box<Value>),
     /// It is kept in a field, whose age may be looked at later.
     OfField(FieldName),
 }

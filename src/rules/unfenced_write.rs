@@ -37,15 +37,21 @@ fn under_lease(write: &HeldWrite) -> Draft {
     let (table, lock) = (&write.table, &write.lock);
     let (message, confidence) = match write.read_at {
         Some(_) if write.in_one_transaction => (
-            format!("`{table}` is read and written under the lease `{lock}`, and the transaction refuses no write of a holder that has lost it, unless it is serializable"),
+            format!(
+                "`{table}` is read and written under the lease `{lock}`, and the transaction refuses no write of a holder that has lost it, unless it is serializable"
+            ),
             Confidence::Low,
         ),
         Some(_) => (
-            format!("what was read under the lease `{lock}` is written to `{table}` with no token: a holder that is paused past its TTL overwrites what its successor has written"),
+            format!(
+                "what was read under the lease `{lock}` is written to `{table}` with no token: a holder that is paused past its TTL overwrites what its successor has written"
+            ),
             Confidence::Medium,
         ),
         None => (
-            format!("`{table}` is written under the lease `{lock}` with no token: a holder that is paused past its TTL may overwrite what its successor has written"),
+            format!(
+                "`{table}` is written under the lease `{lock}` with no token: a holder that is paused past its TTL may overwrite what its successor has written"
+            ),
             Confidence::Low,
         ),
     };

@@ -353,7 +353,7 @@ impl Arguments<'_> {
     fn transaction_part(&self, part: &TransactionPart, depth: usize) -> TransactionPart {
         match part {
             TransactionPart::Condition { key, condition } => {
-                TransactionPart::Condition { key: self.value(key, depth), condition: *condition }
+                TransactionPart::Condition { key: Box::new(self.value(key, depth)), condition: *condition }
             }
             TransactionPart::Step { command, args } => TransactionPart::Step {
                 command: command.clone(),
