@@ -21,7 +21,7 @@ use crate::facts::sql::TableName;
 pub(super) use evidence::{has_column, used_columns};
 pub(super) use upkeep::upkeep;
 use walk::each_table;
-pub use walk::{NestedWrite, selects, writes};
+pub use walk::{NestedWrite, compared_columns, selects, writes};
 pub(super) use walk::{inner_selects, is_before, is_null, literal, own_compares, reads};
 
 /// A table, as far as it matters to locking.

@@ -75,7 +75,7 @@ pub fn resolve(
     let binaries = assemble::binaries(&evaluator, packages, &keys, &sequences);
     let (mut statements, runs) = assemble::statements(&evaluator, &order, packages);
     assemble::mark_best_effort(&program, &mut statements);
-    let timelines = assemble::timelines(&evaluator, &order, &sequences, &runs);
+    let timelines = assemble::timelines(&evaluator, &order, &keys, &sequences, &runs);
     let in_routines = assemble::routine_statements(&statements);
     let built = assemble::rust_migrations(&program);
     let schema = assemble::schema(sql, &statements, &built);

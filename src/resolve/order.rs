@@ -12,7 +12,7 @@ use crate::locks::naming::{may_be_token, words};
 
 use super::models::{Libraries, Models};
 use super::program::{FunctionEntry, ModuleId, Program};
-use crate::locks::vocabulary::{says_renewal_interval, says_time_before_end};
+use crate::locks::vocabulary::{asks_held, says_renewal_interval, says_time_before_end};
 
 /// More namesakes than this say nothing about who is called.
 const MAX_NAMESAKES: usize = 6;
@@ -85,11 +85,13 @@ struct Mentions {
     sets_renewal: bool,
     /// It keeps a token in a new value.
     keeps_token: bool,
+    /// It may ask whether a lease is still held.
+    asks_held: bool,
 }
 
 /// Functions that may act on a key-value store, the other functions of their files (constructors,
-/// deadlines), all their callers, functions that keep a token beside others that run SQL, those who hand them their transaction, and the
-/// helpers of all these.
+/// deadlines), all their callers, functions that keep a token beside others that run SQL, functions that run
+/// SQL, those who hand them their transaction or ask for a lease before, and the helpers of all these.
 fn of_interest(program: &Program<'_>, bodies: &[Mentions]) -> Vec<bool> {
     let mut units = vec![false; program.units.len()];
     let mut with_statements = vec![false; program.units.len()];
@@ -107,6 +109,10 @@ fn of_interest(program: &Program<'_>, bodies: &[Mentions]) -> Vec<bool> {
         with_callers(bodies, |mentions| mentions.statement, |mentions| mentions.takes_session);
     for (wanted, hands) in wanted.iter_mut().zip(hand_sessions) {
         *wanted |= hands;
+    }
+    for (function, mentions) in bodies.iter().enumerate() {
+        let runs_sql = || mentions.callees.iter().any(|&callee| bodies[callee].statement);
+        wanted[function] |= mentions.asks_held && runs_sql();
     }
     add_helpers(bodies, &mut wanted, 1);
     wanted
@@ -258,7 +264,10 @@ impl Mentions {
             found.statement |= may_run_sql(expr, models) || imported.builder && models.may_run_builder(expr);
             match &expr.kind {
                 ExprKind::Path(path) => paths.push(path),
-                ExprKind::MethodCall { method, .. } => names.push(method.as_str()),
+                ExprKind::MethodCall { method, .. } => {
+                    found.asks_held |= asks_held(method).is_some();
+                    names.push(method.as_str());
+                }
                 ExprKind::Struct { fields, .. } => {
                     let mut names = fields.iter().map(|(name, _)| name);
                     found.sets_renewal |=

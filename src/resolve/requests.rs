@@ -86,6 +86,6 @@ pub struct TransactionBuilder {
 
 #[derive(Debug)]
 pub enum TransactionPart {
-    Condition { key: Value, condition: WriteCondition },
+    Condition { key: Box<Value>, condition: WriteCondition },
     Step { command: Rc<Command>, args: Vec<Value> },
 }

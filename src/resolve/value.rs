@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::alternatives::common_statement;
 use super::chain::Chain;
 pub use super::condition::Condition;
-pub use super::flows::{Flows, Moment, TimeUnit};
+pub use super::flows::{Asks, Flows, HeldQuestion, Moment, TimeUnit};
 use super::quantity::Ratio;
 pub use super::requests::{
     CommandBuilder, Expiry, QueryBuilder, ScriptBuilder, SetOptions, TransactionBuilder, TransactionPart,

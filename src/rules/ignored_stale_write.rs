@@ -1,6 +1,6 @@
 //! A conditional write whose outcome nobody looks at: a refused write looks like success.
 
-use crate::facts::sql::{Expr, WriteVerb};
+use crate::facts::sql::{Comparison, Expr, WriteVerb};
 use crate::finding::{Confidence, Severity};
 use crate::locks::naming::TokenTier;
 use crate::locks::rows::{Protection, Purpose, RowWrite, row_writes};
@@ -14,7 +14,7 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
         let known =
             !row.site.transaction.locked_tables.is_empty() || !row.site.transaction.checked_tables.is_empty();
         // Where nobody looks at the function's result at all, nobody takes a refused write for success.
-        let unread = row.site.is_best_effort;
+        let unread = row.site.is_best_effort || only_moves_on(&row);
         if row.site.count != CountUse::Ignored || !counts || known || unread || !row.site.statement.parsed {
             continue;
         }
@@ -48,6 +48,14 @@ fn can_refuse(row: &RowWrite<'_>, column: &str) -> bool {
         .map(|(.., other)| other)
         .collect();
     own.is_empty() || own.iter().any(|other| !row.looks_up(other))
+}
+
+/// `SET expires_at = $1 … WHERE owner = $2 AND expires_at < $1`: no row is what is wanted where the one column that
+/// it sets has been moved on already.
+fn only_moves_on(row: &RowWrite<'_>) -> bool {
+    let [only] = row.write.assignments.as_slice() else { return false };
+    let moves = |column: &str| column.eq_ignore_ascii_case(&only.column) && !row.profile.is_token(column);
+    row.compares().iter().any(|(column, operator, _)| *operator == Comparison::Less && moves(column))
 }
 
 fn draft(row: &RowWrite<'_>, column: &str, severity: Severity) -> Draft {

@@ -5,6 +5,7 @@ use crate::facts::sql::WriteVerb;
 use crate::finding::{Confidence, Severity};
 use crate::locks::Inventory;
 use crate::locks::naming::TokenTier;
+use crate::locks::regions::{HeldWrite, held_writes};
 use crate::locks::rows::{Protection, Purpose, RowWrite, row_writes};
 use crate::locks::tables::TokenColumn;
 use crate::rules::{Draft, Reporter};
@@ -25,6 +26,50 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
         if let Some(draft) = draft {
             report.add(with_context(draft, &row));
         }
+    }
+    for write in held_writes(inventory) {
+        report.add(under_lease(&write));
+    }
+}
+
+/// No token is there to be compared, and a lease that ends by itself is all that keeps others out.
+fn under_lease(write: &HeldWrite) -> Draft {
+    let (table, lock) = (&write.table, &write.lock);
+    let (message, confidence) = match write.read_at {
+        Some(_) if write.in_one_transaction => (
+            format!(
+                "`{table}` is read and written under the lease `{lock}`, and the transaction refuses no write of a holder that has lost it, unless it is serializable"
+            ),
+            Confidence::Low,
+        ),
+        Some(_) => (
+            format!(
+                "what was read under the lease `{lock}` is written to `{table}` with no token: a holder that is paused past its TTL overwrites what its successor has written"
+            ),
+            Confidence::Medium,
+        ),
+        None => (
+            format!(
+                "`{table}` is written under the lease `{lock}` with no token: a holder that is paused past its TTL may overwrite what its successor has written"
+            ),
+            Confidence::Low,
+        ),
+    };
+    let mut draft = Draft::new(
+        write.location,
+        "no token, and the row has none",
+        message,
+        "give the row a column `fencing_token BIGINT NOT NULL DEFAULT 0`, draw a token in the step that takes the lease, and write `… SET fencing_token = $token … AND fencing_token < $token`; or compare what was read",
+    )
+    .lock(lock)
+    .confidence(confidence)
+    .related(write.acquired_at, "the lease is taken here");
+    if let Some(read) = write.read_at {
+        draft = draft.related(read, "it is read here");
+    }
+    match write.call {
+        Some(call) => draft.related(call, "the statement is run here"),
+        None => draft,
     }
 }
 

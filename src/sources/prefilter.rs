@@ -124,6 +124,12 @@ const STATEMENTS: &[&str] = &[
     "Query::delete()",
     "OnConflict::",
     "Statement::from_s",
+    // Questions whether a lease is still held, which stand before what other files write.
+    ".is_held(",
+    ".still_held(",
+    ".ensure_held(",
+    ".check_held(",
+    ".is_lost(",
 ];
 
 /// Handlers of signals.

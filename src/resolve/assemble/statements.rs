@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
-use crate::facts::sql::{Dialect, SourceKind, Statement, StatementKind};
+use crate::facts::sql::{Dialect, Statement, StatementKind};
 use crate::facts::{FileId, Location, TextMap};
 use crate::locks::statement::BoundValue;
 use crate::locks::{CountUse, Executor, Repetition, SqlSite, StatementOrigin, TransactionScope};
@@ -16,6 +16,7 @@ use super::super::evaluate::Evaluator;
 use super::super::trace::{Action, Operation, SqlCall, Trace};
 use super::super::value::{Form, Value};
 use super::binds::bound;
+use super::noted_rows::note_rows;
 use super::repetitions::repetition;
 use super::session_locks::{imported_dialect, note_text, session_lock};
 use super::statement_texts::{Assembled, assembled, written_at};
@@ -399,19 +400,6 @@ impl Run<'_, '_> {
             return guessed.unwrap_or(Dialect::Sqlite);
         }
         known
-    }
-}
-
-/// What a statement leaves behind in its session: rows that it has locked.
-pub(super) fn note_rows(scope: &mut TransactionScope, statement: &StatementKind) {
-    if let StatementKind::Select(select) = statement
-        && select.locks_rows
-    {
-        let tables = select.sources.iter().filter_map(|source| match &source.kind {
-            SourceKind::Table(table) => Some(table.name.clone()),
-            _ => None,
-        });
-        scope.locked_tables.extend(tables);
     }
 }
 

@@ -25,7 +25,9 @@ impl<'a> Frame<'_, 'a> {
             ExprKind::MethodCall { .. } => self.method_call(expr),
             ExprKind::Field { base, name } => {
                 let base = self.expr(base);
-                self.field(&base, name)
+                let value = self.field(&base, name);
+                let asks = self.asks_by_name(expr.span, name, Some(&base));
+                value.asking(asks)
             }
             ExprKind::Index { base, index } => {
                 let (base, index) = (self.expr(base), self.expr(index));
@@ -58,8 +60,9 @@ impl<'a> Frame<'_, 'a> {
                 self.awaited(inner)
             }
             ExprKind::Try(inner) => {
-                let inner = self.expr(inner);
-                self.tried(expr.span, inner)
+                let value = self.expr(inner);
+                self.heard_answer(inner, &value);
+                self.tried(expr.span, value)
             }
             ExprKind::Macro(call) => self.macro_call(expr.span, call),
             ExprKind::Closure { params, body } => Value::new(Form::Closure(Rc::new(Closure {
@@ -296,7 +299,8 @@ impl<'a> Frame<'_, 'a> {
                 self.mark_compared(&right);
                 self.note_clock_comparison(span, &left, &right);
                 self.note_age(&left, &right);
-                self.order(operator, left, right)
+                let asks = self.asks_clock(span, &left, &right);
+                self.order(operator, left, right).asking(asks)
             }
             BinaryOperator::Subtract => {
                 self.note_clock_subtraction(span, &left, &right);

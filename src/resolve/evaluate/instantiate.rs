@@ -102,8 +102,7 @@ impl Frame<'_, '_> {
             return statement;
         }
         if let Form::Unknown = result.form {
-            let name = facts.name.as_str();
-            result.form = Form::Symbol(Symbol::Call(name.into()));
+            result.form = Form::Symbol(Symbol::Call(facts.name.as_str().into()));
             result = result.with_arguments(args);
         }
         self.carry_wait(&trace, facts.is_async, &mut result);
@@ -136,6 +135,7 @@ impl Frame<'_, '_> {
     fn carry_operations(&mut self, span: Span, trace: &Trace, arguments: &Arguments<'_>) {
         let call = self.location(span);
         let tasks = self.trace.tasks.len();
+        let kept = self.kept_replies();
         self.carry_tasks(trace, arguments.operations);
         self.trace.pipelines.extend(&trace.pipelines);
         self.pipelines.resize_with(self.trace.pipelines.len(), Default::default);
@@ -161,6 +161,7 @@ impl Frame<'_, '_> {
                 is_lock: operation.is_lock,
                 refusal: operation.refusal,
                 advice: operation.advice.clone(),
+                kept: kept.iter().copied().chain(arguments.positions(&operation.kept)).collect(),
                 named_at: operation.named_at.or(named_here),
                 session: session_of(&action).or_else(|| operation.session.clone()),
                 action,
@@ -352,7 +353,7 @@ impl Arguments<'_> {
     fn transaction_part(&self, part: &TransactionPart, depth: usize) -> TransactionPart {
         match part {
             TransactionPart::Condition { key, condition } => {
-                TransactionPart::Condition { key: self.value(key, depth), condition: *condition }
+                TransactionPart::Condition { key: Box::new(self.value(key, depth)), condition: *condition }
             }
             TransactionPart::Step { command, args } => TransactionPart::Step {
                 command: command.clone(),
@@ -364,6 +365,10 @@ impl Arguments<'_> {
     /// Where the callee's operation of this number stands in the caller's trace.
     pub(super) fn position(&self, operation: usize) -> usize {
         operation + self.operations + self.handed.borrow().before(operation)
+    }
+
+    pub(super) fn positions<'f>(&'f self, operations: &'f Few<usize>) -> impl Iterator<Item = usize> + 'f {
+        operations.iter().map(|operation| self.position(*operation))
     }
 
     /// What the closure that the caller has handed over gave.
@@ -448,7 +453,7 @@ impl Arguments<'_> {
 
     fn flows(&self, flows: &Flows) -> Flows {
         let mut all = Flows {
-            replies: flows.replies.iter().map(|reply| self.position(*reply)).collect(),
+            replies: self.positions(&flows.replies).collect(),
             tasks: flows.tasks.iter().map(|task| task + self.tasks).collect(),
             params: Few::default(),
             monotonic: flows.monotonic.map(|moment| self.moment(moment)),

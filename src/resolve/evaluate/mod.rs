@@ -17,6 +17,7 @@ mod expr;
 mod format;
 mod handed_closures;
 mod handed_on;
+mod held;
 mod instantiate;
 mod loops;
 mod query;
@@ -28,6 +29,7 @@ mod transaction;
 
 pub(super) use construct::REST;
 pub use construct::Settings;
+pub(super) use deadline::is_age;
 pub use expr::unit_of_name;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -36,10 +38,11 @@ use std::rc::Rc;
 use crate::facts::rust::{Function, Type, TypeForm};
 use crate::facts::{FileId, Location, Span};
 
+use super::flows::Few;
 use super::models::{Models, Refusal};
 use super::program::{Program, Scope};
 use super::trace::{ClockUse, ClockUseKind, Context, FieldName, GuardList, HandleUse, Trace, Uses};
-use super::value::{Form, Piece, Symbol, Value};
+use super::value::{Form, OperationIndex, Piece, Symbol, Value};
 
 /// Closures inside closures, and constants made of constants, are followed this deep.
 const MAX_NESTING: usize = 24;
@@ -127,6 +130,17 @@ impl<'a> Evaluator<'a> {
     pub fn trace(&self, function: usize) -> Option<Rc<Trace>> {
         self.traces.get(&function).cloned()
     }
+}
+
+/// The fields of a value, inside `Ok(…)` and `Some(…)`, that replies are in.
+fn given(result: &Value) -> Vec<(Rc<str>, Few<OperationIndex>)> {
+    let mut result = result;
+    while let Form::Variant(_, Some(inner)) = &result.form {
+        result = inner;
+    }
+    let Form::Record(record) = &result.form else { return Vec::new() };
+    let fields = record.fields.iter().filter(|(_, value)| !value.flows.replies.is_empty());
+    fields.map(|(name, value)| (name.clone(), value.flows.replies.clone())).collect()
 }
 
 /// Variables by name, one map for each block that is open.
@@ -220,6 +234,7 @@ impl<'e, 'a> Frame<'e, 'a> {
         for result in &results {
             self.mark(result, |uses| uses.returned = true);
             self.return_handles(result);
+            self.trace.given.extend(given(result));
         }
         self.judge_repetitions();
         let result = results

@@ -40,6 +40,7 @@ impl Frame<'_, '_> {
             is_lock: false,
             refusal: Refusal::Answer,
             advice: None,
+            kept: self.kept_replies(),
         });
         Value::new(Form::Reply(index, Layer::Result))
     }
