@@ -168,6 +168,8 @@ struct Frame<'e, 'a> {
     signals: Vec<loops::Signal>,
     /// Which replies decided the values of variables that were set in branches: counters and flags.
     decided: HashMap<Rc<str>, BTreeSet<usize>>,
+    /// The names of variables that have held a reply whose type does something when it is dropped.
+    guard_names: BTreeSet<Rc<str>>,
     selects: u32,
     /// How many closures and async blocks are around: leaving them does not leave the function.
     blocks: u32,
@@ -198,6 +200,7 @@ impl<'e, 'a> Frame<'e, 'a> {
             loops: Vec::new(),
             signals: Vec::new(),
             decided: HashMap::new(),
+            guard_names: BTreeSet::new(),
             selects: 0,
             blocks: 0,
             nesting: 0,
@@ -276,6 +279,7 @@ impl<'e, 'a> Frame<'e, 'a> {
     }
 
     fn set_local(&mut self, name: &str, value: Value) {
+        self.note_guard(name, &value);
         if let Some(scope) = self.scopes.last_mut() {
             Rc::make_mut(scope).insert(name.into(), value);
         }
@@ -283,6 +287,7 @@ impl<'e, 'a> Frame<'e, 'a> {
 
     /// Changes a variable where it was declared.
     fn assign_local(&mut self, name: &str, value: Value) {
+        self.note_guard(name, &value);
         match self.scopes.iter_mut().rev().find(|scope| scope.contains_key(name)) {
             Some(scope) => {
                 Rc::make_mut(scope).insert(name.into(), value);

@@ -109,13 +109,24 @@ impl Frame<'_, '_> {
 
     /// The variables in scope whose types do something when they are dropped.
     fn live_guards(&self) -> impl Iterator<Item = &Value> {
-        let locals = self.scopes.iter().flat_map(|scope| scope.values());
-        locals.filter(|value| !value.flows.replies.is_empty() && self.is_guard(value))
+        let named = self.guard_names.iter();
+        let locals = named.flat_map(|name| self.scopes.iter().filter_map(move |scope| scope.get(name)));
+        locals.filter(|value| self.is_held_reply(value))
     }
 
     /// The replies in these, which are held as long as they live.
     pub(super) fn kept_replies(&self) -> Few<usize> {
         self.live_guards().flat_map(|guard| guard.flows.replies.iter().copied()).collect()
+    }
+
+    pub(super) fn note_guard(&mut self, name: &str, value: &Value) {
+        if self.is_held_reply(value) {
+            self.guard_names.insert(name.into());
+        }
+    }
+
+    fn is_held_reply(&self, value: &Value) -> bool {
+        !value.flows.replies.is_empty() && self.is_guard(value)
     }
 
     fn is_guard(&self, value: &Value) -> bool {
