@@ -19,6 +19,7 @@ mod handed_closures;
 mod handed_on;
 mod instantiate;
 mod loops;
+mod parameters;
 mod query;
 mod rounds;
 mod shutdown;

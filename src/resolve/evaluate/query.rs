@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::facts::Span;
-use crate::facts::rust::{Expr, ExprKind, MacroCall};
+use crate::facts::rust::{Expr, MacroCall};
 
 use super::Frame;
 use super::store::root_name;
@@ -185,8 +185,11 @@ impl Frame<'_, '_> {
         if !is_sql(&query) {
             return None;
         }
-        let binds =
-            model.binds.and_then(|at| written.get(at)).map(|expr| self.bind_values(expr)).unwrap_or_default();
+        let binds = model
+            .binds
+            .and_then(|at| written.get(at))
+            .map(|expr| self.bind_values(&query, expr))
+            .unwrap_or_default();
         let call =
             SqlCall { text: query, binds, executor: object.clone(), method: method.into(), file: None };
         Some(self.emit_sql(whole, call))
@@ -229,23 +232,6 @@ impl Frame<'_, '_> {
                 Value::new(Form::Reply(last, Layer::Count))
             }
             _ => object.clone(),
-        }
-    }
-
-    /// The values of `&[&a, &b]`, `params![a, b]`, `(a, b)`, `params! { "a" => a }`.
-    fn bind_values(&mut self, expr: &Expr) -> Vec<Value> {
-        match &expr.kind {
-            ExprKind::Borrow(inner) => self.bind_values(inner),
-            ExprKind::Array(parts) | ExprKind::Tuple(parts) => {
-                parts.iter().map(|part| self.expr(part)).collect()
-            }
-            ExprKind::Macro(call) => call
-                .args
-                .iter()
-                .filter(|arg| !matches!(arg.kind, ExprKind::Text(_)))
-                .map(|arg| self.expr(arg))
-                .collect(),
-            _ => vec![self.expr(expr)],
         }
     }
 }
