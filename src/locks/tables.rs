@@ -5,6 +5,7 @@
 //! single statement.
 
 mod evidence;
+mod holders;
 mod upkeep;
 mod walk;
 
@@ -88,6 +89,7 @@ impl Tables {
         for site in &sites {
             evidence::columns(&mut tables, inventory, site);
         }
+        holders::learn(&mut tables, inventory, &sites);
         tables.profiles.values_mut().for_each(TableProfile::tell_tokens_from_owners);
         for site in &sites {
             evidence::claims(&mut tables, site);

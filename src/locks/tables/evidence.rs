@@ -452,7 +452,7 @@ fn is_self(e: &Expr, column_name: &str) -> bool {
 }
 
 /// A value from the caller.
-fn is_given(e: &Expr) -> bool {
+pub(super) fn is_given(e: &Expr) -> bool {
     match &e.kind {
         ExprKind::Bind(_) | ExprKind::Hole | ExprKind::InsertedValue { .. } => true,
         ExprKind::Column { qualifier: Some(q), .. } => q.eq_ignore_ascii_case("excluded"),

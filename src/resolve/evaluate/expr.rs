@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::facts::Span;
-use crate::facts::rust::{BinaryOperator, Expr, ExprKind, MacroCall, Type, TypeForm};
+use crate::facts::rust::{BinaryOperator, Expr, ExprKind, MacroCall, Type, TypeForm, TypeKind};
 
 use super::Frame;
 use super::MAX_NESTING;
@@ -172,8 +172,20 @@ impl<'a> Frame<'_, 'a> {
         }
         match name {
             "UNIX_EPOCH" => Value::unknown(),
-            _ => self.with_signal(&full, Value::symbol(Symbol::Call(path.join("::").into()))),
+            _ => {
+                let value = Value::symbol(Symbol::Call(path.join("::").into()));
+                self.with_signal(&full, value.with_type(self.unit_struct(path)))
+            }
         }
+    }
+
+    /// The type of a path that is the only value of a struct without fields.
+    fn unit_struct(&self, path: &[String]) -> Option<Rc<Type>> {
+        path.last().filter(|name| name.starts_with(char::is_uppercase))?;
+        let written = self.bounded(&Type { kind: TypeForm::Path, path: path.to_vec(), args: Vec::new() });
+        let known = self.eval.program.type_named(self.scope, &written)?;
+        let is_unit = matches!(&known.definition.kind, TypeKind::Struct { fields } if fields.is_empty());
+        is_unit.then_some(written)
     }
 
     fn constant(&mut self, path: &[String]) -> Option<Value> {

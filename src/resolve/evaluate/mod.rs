@@ -20,6 +20,7 @@ mod handed_on;
 mod held;
 mod instantiate;
 mod loops;
+mod parameters;
 mod query;
 mod rounds;
 mod shutdown;

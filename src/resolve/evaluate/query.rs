@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::facts::Span;
-use crate::facts::rust::{Expr, ExprKind, MacroCall};
+use crate::facts::rust::{Expr, MacroCall};
 
 use super::Frame;
 use super::store::root_name;
@@ -174,7 +174,7 @@ impl Frame<'_, '_> {
             Form::Query(query) => {
                 let mut query = QueryBuilder::clone(query);
                 if query.prepared_on.is_some() {
-                    query.binds = self.binds_at(model.binds, written);
+                    query.binds = self.binds_at(&query.text, model.binds, written);
                 }
                 return Some(self.run_sql(whole, &query, object.clone(), method));
             }
@@ -188,14 +188,15 @@ impl Frame<'_, '_> {
         if !is_sql(&query) {
             return None;
         }
-        let binds = self.binds_at(model.binds, written);
+        let binds = self.binds_at(&query, model.binds, written);
         let call =
             SqlCall { text: query, binds, executor: object.clone(), method: method.into(), file: None };
         Some(self.emit_sql(whole, call))
     }
 
-    fn binds_at(&mut self, position: Option<usize>, written: &[Expr]) -> Vec<Value> {
-        position.and_then(|at| written.get(at)).map(|expr| self.bind_values(expr)).unwrap_or_default()
+    fn binds_at(&mut self, text: &Value, position: Option<usize>, written: &[Expr]) -> Vec<Value> {
+        let written = position.and_then(|at| written.get(at));
+        written.map(|expr| self.bind_values(text, expr)).unwrap_or_default()
     }
 
     /// `connection.prepare(text)`, and what runs the statement that it gives.
@@ -212,7 +213,7 @@ impl Frame<'_, '_> {
             let model = self.eval.models.statement(method)?;
             // The text is the receiver here, so that every argument stands one place further to the front.
             let position = model.binds.and_then(|at| at.checked_sub(1));
-            let binds = self.binds_at(position, written);
+            let binds = self.binds_at(&query.text, position, written);
             let query = QueryBuilder { binds, ..QueryBuilder::clone(query) };
             return Some(self.run_sql(whole, &query, executor, method));
         }
@@ -260,23 +261,6 @@ impl Frame<'_, '_> {
                 Value::new(Form::Reply(last, Layer::Count))
             }
             _ => object.clone(),
-        }
-    }
-
-    /// The values of `&[&a, &b]`, `params![a, b]`, `(a, b)`, `params! { "a" => a }`.
-    fn bind_values(&mut self, expr: &Expr) -> Vec<Value> {
-        match &expr.kind {
-            ExprKind::Borrow(inner) => self.bind_values(inner),
-            ExprKind::Array(parts) | ExprKind::Tuple(parts) => {
-                parts.iter().map(|part| self.expr(part)).collect()
-            }
-            ExprKind::Macro(call) => call
-                .args
-                .iter()
-                .filter(|arg| !matches!(arg.kind, ExprKind::Text(_)))
-                .map(|arg| self.expr(arg))
-                .collect(),
-            _ => vec![self.expr(expr)],
         }
     }
 }
