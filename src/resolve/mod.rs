@@ -22,7 +22,7 @@ use crate::facts::lua::LuaFile;
 use crate::locks::{Conventions, Inventory};
 
 use assemble::KeyTable;
-pub use assemble::SqlUnit;
+pub use assemble::{SqlUnit, doubled_versions};
 use evaluate::Evaluator;
 use program::Program;
 

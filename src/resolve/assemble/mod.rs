@@ -29,6 +29,7 @@ mod statement_texts;
 mod statements;
 mod timelines;
 mod told_by_callers;
+mod versions;
 
 pub(super) use binaries::binaries;
 pub(super) use clocks::clock_flows;
@@ -46,3 +47,4 @@ pub use sql_files::SqlUnit;
 pub(super) use sql_files::{file_statements, schema};
 pub(super) use statements::statements;
 pub(super) use timelines::timelines;
+pub use versions::doubled_versions;

@@ -25,7 +25,7 @@ impl Converter<'_> {
         let ast::TableFactor::Table { name, alias, .. } = factor else {
             return None;
         };
-        let mut write = empty(verb, self.source.table(name), self.source.name_span(name));
+        let mut write = Write::new(verb, self.source.table(name), self.source.name_span(name));
         write.alias = alias.as_ref().map(|a| self.source.name(&a.name));
         Some(write)
     }
@@ -90,7 +90,7 @@ impl Converter<'_> {
         let to = self.with_row_alias(alias);
         let replaces = insert.replace_into || matches!(insert.or, Some(ast::SqliteOnConflict::Replace));
         let verb = if replaces { WriteVerb::Replace } else { WriteVerb::Insert };
-        let mut write = empty(verb, self.source.table(name), self.source.name_span(name));
+        let mut write = Write::new(verb, self.source.table(name), self.source.name_span(name));
         write.alias = insert.table_alias.as_ref().map(|a| self.source.name(&a.alias));
         write.insert_columns = insert.columns.iter().map(|c| self.source.table(c).name).collect();
         if let Some(query) = &insert.source {
@@ -233,24 +233,5 @@ impl Converter<'_> {
             };
             items.iter().filter_map(column).collect()
         })
-    }
-}
-
-fn empty(verb: WriteVerb, table: TableName, table_span: Span) -> Write {
-    Write {
-        verb,
-        table,
-        alias: None,
-        table_span,
-        assignments: Vec::new(),
-        insert_columns: Vec::new(),
-        insert_values: Vec::new(),
-        skips_conflicts: false,
-        predicate: None,
-        conflict_predicate: None,
-        sources: Vec::new(),
-        join_conditions: Vec::new(),
-        ctes: Vec::new(),
-        returning: None,
     }
 }
