@@ -72,6 +72,8 @@ mod renewal;
 pub mod settings;
 pub mod shutdown;
 #[cfg(feature = "sqlite")]
+mod sqlite_advice;
+#[cfg(feature = "sqlite")]
 mod sqlite_desk;
 pub mod store;
 mod tenure;
