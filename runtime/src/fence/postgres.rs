@@ -89,12 +89,7 @@ impl<C: Connections> PostgresFence<C> {
         tenure: &Tenure,
         resource: impl TryInto<Resource, Error: Into<crate::store::Cause>>,
     ) -> Result<Claimed<C>, FenceError> {
-        const ACTION: &str = "a claim";
-        let resource = resource.try_into().map_err(|error| FenceError::Database {
-            action: ACTION,
-            cause: error.into(),
-            advice: "name the resource after what is written under the lease",
-        })?;
+        let resource = Resource::of_claim(resource)?;
         tenure.run(self.raise(tenure, &resource)).await??;
         Ok(Claimed { fence: self.clone(), tenure: tenure.clone(), resource })
     }

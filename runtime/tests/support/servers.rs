@@ -127,6 +127,41 @@ pub fn postgres_address(server: &Server) -> String {
     format!("host=127.0.0.1 port={} user=postgres dbname=postgres", server.port())
 }
 
+/// A MariaDB server, whose user `root` needs no password.
+pub fn mariadb() -> Server {
+    let (directory, port) = (directory(), free_port());
+    let account = service_account("mysql");
+    if let Some((user, group)) = account {
+        chown(directory.path(), Some(user), Some(group)).expect("root may change owners");
+    }
+    let data = format!("--datadir={}", directory.path().join("data").display());
+    // Servers that share a folder for temporary tables delete each other's when they start.
+    let temporary = format!("--tmpdir={}", directory.path().display());
+    let mut install = as_account(Path::new("mariadb-install-db"), account);
+    install.args([
+        "--no-defaults",
+        "--auth-root-authentication-method=normal",
+        "--skip-test-db",
+        &data,
+        &temporary,
+    ]);
+    let made = install.output().unwrap_or_else(|error| not_installed("mariadb-install-db", &error));
+    assert!(made.status.success(), "mariadb-install-db: {}", String::from_utf8_lossy(&made.stderr));
+    // Debian keeps it where only root looks for programs.
+    let program = Path::new("/usr/sbin/mariadbd");
+    let program = if program.exists() { program } else { Path::new("mariadbd") };
+    let mut command = as_account(program, account);
+    command.args(["--no-defaults", "--bind-address=127.0.0.1", "--skip-name-resolve", &data, &temporary]);
+    command.arg(format!("--port={port}"));
+    command.arg(format!("--socket={}", directory.path().join("socket").display()));
+    Server::start(command, directory, port)
+}
+
+/// The address of the database `mysql` of a MariaDB server, which every server has.
+pub fn mariadb_address(server: &Server) -> String {
+    format!("mysql://root@127.0.0.1:{}/mysql", server.port())
+}
+
 /// Some servers refuse to run as root; then they run as the account that Debian made for them.
 fn service_account(name: &str) -> Option<(u32, u32)> {
     let own = Command::new("id").arg("-u").output().expect("every system has `id`");
