@@ -16,6 +16,9 @@ use crate::worker::{Brief, Manner};
 /// How long a worker may take to come to a stage, and to end when it is asked to.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// The worker whose own clock stands still.
+pub const BLIND: usize = 1;
+
 /// What is the same for all workers of a run.
 #[derive(Debug, Clone)]
 pub struct Terms {
@@ -67,7 +70,7 @@ impl Crew {
         let journal = self.terms.directory.join(format!("journal-{number}"));
         let manner = match (self.terms.fenced, index) {
             (false, _) => Manner::Plain,
-            (true, 1) => Manner::Blind,
+            (true, BLIND) => Manner::Blind,
             (true, _) => Manner::Fenced,
         };
         let brief = Brief {

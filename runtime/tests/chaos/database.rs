@@ -15,6 +15,22 @@ const WRITES: &str = "SELECT count(*) FROM entry WHERE account = $1";
 const LAST_TOKEN: &str = "SELECT last_token FROM leasehold_fence WHERE resource = $1";
 const OPEN: &str = "SELECT count(*) FROM pg_stat_activity WHERE state LIKE 'idle in transaction%'";
 
+/// A server that was just restarted may not let everybody in yet.
+async fn client(address: &str) -> Client {
+    let mut tries = 0;
+    loop {
+        match tokio_postgres::connect(address, NoTls).await {
+            Ok((client, connection)) => {
+                tokio::spawn(connection);
+                return client;
+            }
+            Err(error) if tries > 1000 => panic!("{address}: {error}"),
+            Err(_) => tokio::time::sleep(std::time::Duration::from_millis(20)).await,
+        }
+        tries += 1;
+    }
+}
+
 pub enum Database {
     Postgres(Client),
     Sqlite(Connection),
@@ -23,12 +39,7 @@ pub enum Database {
 impl Database {
     pub async fn open(place: &str) -> Self {
         match place.split_once('=') {
-            Some(("postgres", address)) => {
-                let (client, connection) =
-                    tokio_postgres::connect(address, NoTls).await.expect("it is up and ours");
-                tokio::spawn(connection);
-                Self::Postgres(client)
-            }
+            Some(("postgres", address)) => Self::Postgres(client(address).await),
             Some(("sqlite", path)) => {
                 let connection = Connection::open(path).expect("the directory is ours");
                 connection.busy_timeout(std::time::Duration::from_secs(60)).expect("it is a plain setting");

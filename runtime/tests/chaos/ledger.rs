@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use leasehold::Tenure;
 use leasehold::fence::FenceError;
@@ -130,7 +131,7 @@ impl Page {
     pub async fn read(&self, account: &str) -> Result<Seen, Failure> {
         match self {
             Self::Postgres(claimed) => {
-                let read = claimed.transaction(async |tx| tx.query_one(READ, &[&account]).await);
+                let read = claimed.transaction(async |tx| limited(tx.query_one(READ, &[&account])).await);
                 let row = read.await.map_err(failure)?;
                 Ok(Seen { value: row.get(0), entry: row.get(1) })
             }
@@ -175,6 +176,12 @@ impl Page {
     }
 }
 
+/// A connection that is half dead answers nothing.
+async fn limited<T>(statement: impl Future<Output = Result<T, tokio_postgres::Error>>) -> Result<T, String> {
+    let answer = tokio::time::timeout(Duration::from_secs(3), statement).await;
+    answer.map_err(|late| late.to_string())?.map_err(|error| error.to_string())
+}
+
 async fn write_postgres(
     claimed: &postgres::Claimed<Pool>,
     write: &Write,
@@ -184,19 +191,19 @@ async fn write_postgres(
     let Write { account, op, token, seen, cancelled } = write;
     let work = claimed.transaction(async |tx| {
         let value = seen.value + 1;
-        let row = tx.query_one(WRITE, &[account, op, token, &seen.entry, &value]).await?;
+        let row = limited(tx.query_one(WRITE, &[account, op, token, &seen.entry, &value])).await?;
         orders.reached(Stage::InTransaction);
         if takes_note_away(*op) {
-            tx.execute(NO_NOTE, &[account]).await?;
+            limited(tx.execute(NO_NOTE, &[account])).await?;
         } else {
-            tx.execute(NOTE, &[account, op]).await?;
+            limited(tx.execute(NOTE, &[account, op])).await?;
         }
         if *cancelled {
             written.notify_one();
             std::future::pending::<()>().await;
         }
         orders.reached(Stage::BeforeCommit);
-        Ok::<i64, tokio_postgres::Error>(row.get(0))
+        Ok::<i64, String>(row.get(0))
     });
     tokio::select! {
         biased;
@@ -259,6 +266,6 @@ fn seen(connection: &rusqlite::Connection, account: &str) -> rusqlite::Result<Se
 
 fn opened(path: &PathBuf) -> rusqlite::Result<rusqlite::Connection> {
     let connection = rusqlite::Connection::open(path)?;
-    connection.busy_timeout(std::time::Duration::from_secs(5))?;
+    connection.busy_timeout(Duration::from_secs(5))?;
     Ok(connection)
 }

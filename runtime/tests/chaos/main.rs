@@ -39,7 +39,7 @@ fn main() -> ExitCode {
         return worker::main(rest);
     }
     let trials = subjects::ALL.iter().flat_map(|subject| {
-        let short = Size { faults: subject.faults.len().max(8), writes: 300 };
+        let short = Size { faults: subject.faults.len().max(8) + 2, writes: 300 };
         let long = Size { faults: 200, writes: 10_000 };
         [
             trial("control", subject, control),

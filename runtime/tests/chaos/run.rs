@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use leasehold::{LeaseKey, LeaseStore};
+use leasehold::store::Claim;
+use leasehold::{LeaseKey, LeaseStore, OwnerValue};
 
 use crate::chance::Chance;
 use crate::checker::{Run, Violation, check};
@@ -52,6 +53,11 @@ impl fmt::Display for Report {
             self.subject, self.seed, self.writes, self.grants, self.processes, self.took
         )?;
         writeln!(f, "  faults: {:?}", self.deeds.struck)?;
+        writeln!(
+            f,
+            "  the last ones: {}",
+            self.deeds.last.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
+        )?;
         writeln!(f, "  writers were told: {:?}", self.outcomes)?;
         writeln!(f, "  violations: {:?}", self.violations)?;
         write!(f, "  complaints: {:?}", self.deeds.complaints)
@@ -97,7 +103,14 @@ fn run(subject: &Subject, seed: u64, faults: &[Fault], writes: i64, fenced: bool
     let journals = crew.journals().to_vec();
     deeds.complaints.extend(crew.dismiss());
     deeds.complaints.extend(leftovers(&arena));
-    judge(subject, seed, began, &arena, deeds, journals.iter().map(|path| history::read(path)).collect())
+    let report =
+        judge(subject, seed, began, &arena, deeds, journals.iter().map(|path| history::read(path)).collect());
+    if fenced && !report.is_sound() {
+        // To be read by whoever looks for the reason.
+        println!("the journals are in {}", arena.directory.path().display());
+        arena.directory.disable_cleanup(true);
+    }
+    report
 }
 
 /// When the faults have ended, work goes on everywhere, up to the number of writes that was asked for.
@@ -108,7 +121,8 @@ fn recovers(arena: &Arena, writes: i64) -> Option<String> {
             let (before, began) = (database.writes(account).await, Instant::now());
             while database.writes(account).await == before {
                 if began.elapsed() > TTL * 15 {
-                    return Some(format!("nobody can write `{account}` any more"));
+                    let said = ask(&Store::at(&arena.own_store), account).await;
+                    return Some(format!("nobody can write `{account}` any more; its lease: {said}"));
                 }
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
@@ -131,6 +145,13 @@ fn recovers(arena: &Arena, writes: i64) -> Option<String> {
             tokio::time::sleep(Duration::from_millis(200)).await;
         }
     })
+}
+
+/// What the store says to somebody who asks for a lease.
+async fn ask(store: &Store, account: &str) -> String {
+    let owner = OwnerValue::fresh().expect("there is randomness");
+    let key = LeaseKey::new(account).expect("it is short");
+    format!("{:?}", store.acquire(&Claim { key, owner, ttl: TTL }).await)
 }
 
 /// What is left when all workers have ended: nothing held for longer than its TTL, nothing open.
@@ -191,12 +212,16 @@ fn judge(
 }
 
 impl Report {
+    fn is_sound(&self) -> bool {
+        self.violations.is_empty() && self.deeds.complaints.is_empty()
+    }
+
     /// Why a run with fencing is not good enough, if it is not.
     pub fn shortcomings(&self, subject: &Subject) -> Result<(), String> {
         let missing: Vec<&Kind> =
             subject.faults.iter().filter(|kind| !self.deeds.struck.contains_key(kind)).collect();
         let refused = self.outcomes.get(&format!("{:?}", Outcome::Stale)).copied().unwrap_or(0);
-        let why = if !self.violations.is_empty() || !self.deeds.complaints.is_empty() {
+        let why = if !self.is_sound() {
             "the run is not sound".to_owned()
         } else if !missing.is_empty() {
             format!("these faults have not struck: {missing:?}")

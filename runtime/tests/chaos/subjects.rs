@@ -48,7 +48,7 @@ pub const ALL: &[Subject] = &[
         ],
     },
     Subject {
-        name: "redis_and_postgres",
+        name: "redis",
         open: redis_and_postgres,
         faults: &[
             Kind::Freeze,

@@ -105,6 +105,7 @@ impl Worker {
         }
         let leases = builder.build().expect("the settings are right");
         let (ledger, pool) = Ledger::at(&brief.ledger, brief.manner != Manner::Plain);
+        tokio::spawn(watch_wall(Arc::clone(&journal)));
         listen(Arc::clone(&orders), pool, tokio::runtime::Handle::current());
         let chance = Chance::seeded(brief.seed);
         let (manner, ttl, next_op) = (brief.manner, brief.ttl, brief.first_op);
@@ -125,7 +126,6 @@ impl Worker {
     }
 
     async fn round(&mut self) {
-        self.journal.note(&Event::Wall { ahead: wall_ahead() });
         let account = *self.chance.pick(&ACCOUNTS);
         self.orders.reached(Stage::Acquiring);
         let lease = match self.leases.acquire_within(account, Duration::from_secs(5)).await {
@@ -163,8 +163,8 @@ impl Worker {
         self.orders.reached(Stage::Claimed);
         let mut seen = page.read(account).await?;
         self.orders.reached(Stage::Read);
-        for _ in 0..=self.chance.below(12) {
-            if self.chance.once_in(12) {
+        for _ in 0..=self.chance.below(30) {
+            if self.chance.once_in(30) {
                 self.think(lease).await?;
             }
             let cancelled = self.manner != Manner::Plain && self.chance.once_in(15);
@@ -214,6 +214,19 @@ async fn believe(tenure: Tenure, journal: Arc<Journal>) {
         }
         journal.note(&Event::Believed { owner: owner.clone(), at });
         tokio::time::sleep(Duration::from_millis(40)).await;
+    }
+}
+
+/// Writes down whenever the wall clock was moved.
+async fn watch_wall(journal: Arc<Journal>) {
+    let mut last = 0;
+    loop {
+        let ahead = wall_ahead();
+        if ahead.abs_diff(last) > 60 {
+            journal.note(&Event::Wall { ahead });
+            last = ahead;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
 
