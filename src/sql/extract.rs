@@ -306,7 +306,8 @@ impl Words<'_> {
     fn create_index(&self) -> Option<StatementKind> {
         let index = self.find(0, "INDEX").filter(|at| *at < 4)?;
         let on = self.find(index, "ON")?;
-        let name = (index + 1..on).filter(|at| !self.is_any(*at, &["CONCURRENTLY", "IF", "NOT", "EXISTS"]));
+        let mut name =
+            (index + 1..on).filter(|at| !self.is_any(*at, &["CONCURRENTLY", "IF", "NOT", "EXISTS"]));
         let name = name.next_back().and_then(|at| self.name(at));
         let (table, after) = self.table(on + 1)?;
         let open = self.find(after, "(")?;
