@@ -12,6 +12,7 @@ mod documents;
 mod dropped_results;
 mod evidence;
 mod keys;
+mod leases;
 mod left_sessions;
 mod lifetimes;
 mod quorums;

@@ -69,7 +69,7 @@ impl Frame<'_, '_> {
     }
 
     fn note_deadline(&mut self, from: Moment, span: &Value) {
-        self.push_deadline(from, DeadlineLength::Span(span.clone()));
+        self.push_deadline(from, DeadlineLength::Span(Box::new(span.clone())));
     }
 
     /// A moment kept in a field.

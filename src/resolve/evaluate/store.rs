@@ -62,6 +62,9 @@ impl Frame<'_, '_> {
         if let Some(part) = self.transaction_call(path, args) {
             return Some(part);
         }
+        if let Some(request) = self.request_of_path(path, args) {
+            return Some(request);
+        }
         if let Some(command) = self.eval.models.function(path).cloned() {
             return self.modelled(span, &command, None, args, None);
         }
@@ -216,6 +219,9 @@ impl Frame<'_, '_> {
                 return Some(self.queue(command.action == ActionName::Multi));
             }
             ActionName::Watch if command.runs.is_some() => return self.watched(span, command, args),
+            ActionName::Grant | ActionName::KeepAlive | ActionName::KeepAliveAnswer | ActionName::Revoke => {
+                return self.lease_call(span, command, object, args);
+            }
             ActionName::Name => return Some(handle(command, args.get(command.key?)?)),
             _ => {}
         }
@@ -347,11 +353,12 @@ pub(super) fn action(command: &Command, args: &[Value], condition: WriteConditio
     let lifetime = || command.ttl.map(|at| expiry(command.unit, args.get(at).unwrap_or(&Value::unknown())));
     Some(match command.action {
         ActionName::Set => set(command, args, condition, lifetime().unwrap_or_default()),
-        ActionName::Lock => Action::Set {
-            condition: WriteCondition::IfAbsent,
-            expiry: lifetime().unwrap_or(Expiry::Unknown),
-            returns_old: false,
-        },
+        ActionName::Lock => {
+            let mut options = SetOptions { expiry: lifetime().unwrap_or_default(), ..SetOptions::default() };
+            args.iter().for_each(|arg| super::command::merge(&mut options, arg));
+            let expiry = if options.expiry.is_none() { Expiry::Unknown } else { options.expiry };
+            Action::Set { condition: WriteCondition::IfAbsent, expiry, returns_old: false }
+        }
         ActionName::Extend => Action::Set {
             condition: WriteCondition::IfEqual,
             expiry: lifetime().unwrap_or(Expiry::Unknown),
@@ -378,6 +385,10 @@ pub(super) fn action(command: &Command, args: &[Value], condition: WriteConditio
         | ActionName::Multi
         | ActionName::Pipeline
         | ActionName::Transaction
+        | ActionName::Grant
+        | ActionName::KeepAlive
+        | ActionName::KeepAliveAnswer
+        | ActionName::Revoke
         | ActionName::Name => return None,
     })
 }
