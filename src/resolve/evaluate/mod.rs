@@ -24,6 +24,7 @@ mod loops;
 mod query;
 mod rounds;
 mod shutdown;
+mod std_types;
 mod store;
 mod tasks;
 mod transaction;

@@ -6,6 +6,7 @@ use crate::facts::rust::{Expr, Type, TypeForm};
 use crate::facts::{Location, Span};
 
 use super::Frame;
+use super::std_types::is_std_type;
 use crate::resolve::models::{ActionName, Command, Libraries, Refusal, Unit};
 use crate::resolve::trace::{Action, MergeCall, Operation, ScriptCall, Uses};
 use crate::resolve::value::{Expiry, Form, Layer, ScriptBuilder, SetOptions, Symbol, Value, WriteCondition};
@@ -454,49 +455,6 @@ pub(super) fn lifetime(unit: i128, amount: Value) -> Expiry {
             .and_then(|number| number.checked_mul(unit)),
     };
     Expiry::After { millis, unit, value: Box::new(amount) }
-}
-
-fn is_std_type(name: &str) -> bool {
-    matches!(
-        name,
-        "HashMap"
-            | "BTreeMap"
-            | "HashSet"
-            | "BTreeSet"
-            | "Vec"
-            | "VecDeque"
-            | "String"
-            | "str"
-            | "IndexMap"
-            | "DashMap"
-            | "LruCache"
-            | "Map"
-            | "Value"
-            | "HeaderMap"
-            | "Extensions"
-            | "Headers"
-            | "Url"
-            | "File"
-            | "Path"
-            | "PathBuf"
-            | "Cell"
-            | "AtomicBool"
-            | "u8"
-            | "u16"
-            | "u32"
-            | "u64"
-            | "i32"
-            | "i64"
-            | "usize"
-            | "bool"
-            | "char"
-            | "Duration"
-            | "Instant"
-            | "SystemTime"
-            | "Cache"
-            | "Entry"
-            | "Slice"
-    )
 }
 
 /// A short name of where a value comes from, for sessions and messages.
