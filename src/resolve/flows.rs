@@ -114,6 +114,8 @@ pub struct Flows {
     pub moved_back: bool,
     /// A reading of a monotonic clock: the earliest.
     pub monotonic: Option<Moment>,
+    /// A lease, or a session, that was made here.
+    pub lease: Option<Location>,
     /// A signal that asks the process to end, or the wait for one, and where it is named.
     pub signal: Option<Location>,
     /// A random number, a UUID: different for each evaluation.
@@ -148,6 +150,7 @@ impl Flows {
         self.wall_clock = self.wall_clock.or(other.wall_clock);
         self.monotonic = [self.monotonic, other.monotonic].into_iter().flatten().min();
         self.signal = self.signal.or(other.signal);
+        self.lease = self.lease.or(other.lease);
         self.random |= other.random;
         self.random_at = self.random_at.or(other.random_at);
         self.process |= other.process;

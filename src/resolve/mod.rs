@@ -1,6 +1,7 @@
 //! Resolution without a compiler: from the facts of all files to operations on stores, and from these to
 //! the inventory that rules read.
 
+mod address;
 mod alternatives;
 mod assemble;
 mod builders;

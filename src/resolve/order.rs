@@ -238,6 +238,7 @@ fn may_lock(expr: &Expr, models: &Models, imported: &[usize]) -> bool {
         ExprKind::MethodCall { method, args, .. } => models
             .method(method, args.len(), |model| model.distinct || imported.contains(&model.client))
             .is_some(),
+        ExprKind::Text(literal) => models.names_endpoint(&literal.value),
         _ => false,
     }
 }

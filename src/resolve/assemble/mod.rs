@@ -14,6 +14,7 @@ mod evidence;
 mod held_checks;
 mod keys;
 mod lease_types;
+mod leases;
 mod left_sessions;
 mod lifetimes;
 mod noted_rows;

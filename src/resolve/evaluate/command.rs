@@ -55,6 +55,7 @@ impl Frame<'_, '_> {
             Form::Script(script) => Some(self.script_method(whole, script, method, args)),
             Form::Query(query) => Some(self.query_method(whole, query, method, args)),
             Form::Transaction(transaction) => Some(self.conditional_method(transaction, method, args)),
+            Form::Request(request) => self.request_method(whole, &request.clone(), method, args),
             _ => None,
         }
     }
@@ -199,7 +200,7 @@ fn options_method(options: &SetOptions, method: &str, args: &[Value]) -> Value {
         // A key tied to a lease lives as long as that.
         "with_lease" => {
             let lease = args.first().cloned().unwrap_or_default();
-            next.expiry = Expiry::After { millis: None, unit: 1000, value: Box::new(lease) };
+            next.expiry = Expiry::Lease(Box::new(lease));
         }
         "get" => next.returns_old = true,
         _ => {}

@@ -18,12 +18,15 @@ mod format;
 mod handed_closures;
 mod handed_on;
 mod held;
+mod http;
 mod instantiate;
+mod leases;
 mod loops;
 mod parameters;
 mod query;
 mod rounds;
 mod shutdown;
+mod std_types;
 mod store;
 mod tasks;
 mod transaction;
@@ -177,6 +180,9 @@ struct Frame<'e, 'a> {
     nesting: usize,
     /// How many closures it may still have run by functions that it hands them to.
     handed_left: usize,
+    /// Replies that are answers over HTTP.
+    answers: BTreeSet<usize>,
+    signs_of_life: leases::SignsOfLife,
     /// The body of `Display::fmt` is one expression: its value is the text that it writes.
     displays: bool,
 }
@@ -206,6 +212,8 @@ impl<'e, 'a> Frame<'e, 'a> {
             blocks: 0,
             nesting: 0,
             handed_left: handed_closures::MAX_HANDED,
+            answers: BTreeSet::new(),
+            signs_of_life: leases::SignsOfLife::default(),
             displays: false,
         }
     }
@@ -240,6 +248,7 @@ impl<'e, 'a> Frame<'e, 'a> {
             self.return_handles(result);
             self.trace.given.extend(given(result));
         }
+        self.settle_signs_of_life();
         self.judge_repetitions();
         let result = results
             .iter()
@@ -342,7 +351,15 @@ impl<'e, 'a> Frame<'e, 'a> {
 
     /// Notes that `value` decides something.
     fn mark_tested(&mut self, value: &Value) {
-        if let Form::Reply(operation, super::value::Layer::Result) = value.form {
+        if let Form::Condition(condition) = &value.form
+            && let super::value::Condition::Holds { value: asked, .. } = &**condition
+            && let Some(operation) = self.asked_of_transport(asked)
+        {
+            self.trace.mark(operation, |uses| uses.error_tested = true);
+            return;
+        }
+        if let Form::Reply(operation, super::value::Layer::Result | super::value::Layer::Message) = value.form
+        {
             self.trace.mark(operation, |uses| uses.error_tested = true);
             return;
         }
@@ -351,7 +368,8 @@ impl<'e, 'a> Frame<'e, 'a> {
 
     /// Notes that `value` is compared, for an answer that may go anywhere.
     fn mark_compared(&mut self, value: &Value) {
-        if let Form::Reply(operation, super::value::Layer::Result) = value.form {
+        if let Form::Reply(operation, super::value::Layer::Result | super::value::Layer::Message) = value.form
+        {
             self.trace.mark(operation, |uses| uses.error_tested = true);
             return;
         }
