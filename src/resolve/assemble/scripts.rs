@@ -6,13 +6,27 @@ use std::rc::Rc;
 use crate::facts::lua::{LuaFile, Operand, Script};
 use crate::facts::{FileId, TextMap};
 
+use super::super::evaluate::Evaluator;
 use super::super::trace::ScriptCall;
 use super::super::value::{Form, Piece, Value};
+use super::keys::field_values;
 
 fn written_at(source: &Value) -> Option<Place> {
     match source.pieces().first() {
         Some(Piece::Text { written: Some(written), .. }) => Some((written.file, written.map.clone())),
         _ => None,
+    }
+}
+
+/// The text of a script object, also of one that constructors put into a field.
+fn made_of<'v>(evaluator: &'v Evaluator<'_>, source: &'v Value) -> &'v Value {
+    match &source.form {
+        Form::Script(script) => &script.source,
+        Form::Symbol(_) => match field_values(evaluator, source) {
+            Some([Value { form: Form::Script(script), .. }]) => &script.source,
+            _ => source,
+        },
+        _ => source,
     }
 }
 
@@ -37,12 +51,17 @@ impl Scripts {
     }
 
     /// The scripts of a call, and where their text stands.
-    pub fn of(&mut self, call: &ScriptCall) -> Option<(Rc<Vec<Script>>, Option<Place>)> {
+    pub fn of(
+        &mut self,
+        evaluator: &Evaluator<'_>,
+        call: &ScriptCall,
+    ) -> Option<(Rc<Vec<Script>>, Option<Place>)> {
         if call.is_function {
             let (file, scripts) = self.functions.get(&call.source.as_text()?)?.clone();
             return Some((scripts, Some((file, TextMap::verbatim(0)))));
         }
-        Some((self.parsed(&call.source)?, written_at(&call.source)))
+        let source = made_of(evaluator, &call.source);
+        Some((self.parsed(source)?, written_at(source)))
     }
 
     fn parsed(&mut self, source: &Value) -> Option<Rc<Vec<Script>>> {

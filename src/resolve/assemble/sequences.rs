@@ -190,6 +190,7 @@ impl Assembly<'_, '_> {
         }
         match &value.form {
             _ if is_of_process(self.evaluator, value) => OwnerValue::PerProcess,
+            _ if !value.flows.replies.is_empty() => OwnerValue::Read,
             Form::Int(number) => OwnerValue::Constant(number.to_string()),
             Form::Bool(yes) => OwnerValue::Constant(yes.to_string()),
             Form::Symbol(Symbol::Param { name, .. } | Symbol::Field { name, .. } | Symbol::Local(name)) => {
@@ -331,7 +332,7 @@ impl Assembly<'_, '_> {
         call: &ScriptCall,
         all: &mut Vec<Operation>,
     ) {
-        let Some((scripts, written)) = self.scripts.of(call) else { return };
+        let Some((scripts, written)) = self.scripts.of(self.evaluator, call) else { return };
         let only_renews = scripts.iter().flat_map(|script| &script.commands).all(only_reads_or_renews);
         for command in scripts.iter().flat_map(|script| script.commands.clone()) {
             let key = operand(&command.key, call);

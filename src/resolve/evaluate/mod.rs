@@ -3,6 +3,7 @@
 //! It follows values through bindings, branches, closures and calls; it does not type-check, and a name
 //! it cannot resolve is an unknown value, never a guess.
 
+mod backend_errors;
 mod bind;
 mod block;
 mod builtin;
