@@ -19,11 +19,13 @@ type Column = (Key, String);
 pub(super) fn learn(tables: &mut Tables, inventory: &Inventory, sites: &[&SqlSite]) {
     let mut stored: BTreeSet<Column> = BTreeSet::new();
     let mut compared: BTreeSet<Column> = BTreeSet::new();
+    let mut ends: BTreeSet<Column> = BTreeSet::new();
     for site in sites {
         for NestedWrite { write, .. } in writes(&site.statement.kind) {
             let Some(profile) = tables.profile(site, &write.table) else { continue };
             let column = |name: &str| (key(site, &write.table), name.to_lowercase());
-            if takes_expired(profile, write) {
+            if let Some(end) = expired_end(profile, write) {
+                ends.insert(column(end));
                 let own = given_columns(write).filter(|name| is_plain(profile, inventory, site, write, name));
                 stored.extend(own.map(column));
             }
@@ -31,26 +33,30 @@ pub(super) fn learn(tables: &mut Tables, inventory: &Inventory, sites: &[&SqlSit
         }
     }
     for (table, column) in stored.intersection(&compared) {
-        if let Some(profile) = tables.profiles.get_mut(table)
-            && !profile.is_owner(column)
-        {
+        let Some(profile) = tables.profiles.get_mut(table) else { continue };
+        if !profile.is_owner(column) {
             profile.owners.push(column.clone());
         }
+        let ends = ends.iter().filter(|(of, _)| of == table).map(|(_, end)| end);
+        let new: Vec<String> = ends.filter(|end| !profile.is_deadline(end)).cloned().collect();
+        profile.deadlines.extend(new);
     }
 }
 
-/// Whether a write moves the deadline of rows whose deadline is over, or that have none.
-fn takes_expired(profile: &TableProfile, write: &Write) -> bool {
-    let deadline = |name: &str| profile.is_deadline(name) || naming::is_deadline(name);
+/// The deadline that a write moves, of rows whose deadline is over, or that have none.
+pub(super) fn expired_end<'w>(profile: &TableProfile, write: &'w Write) -> Option<&'w str> {
+    let may_end = |name: &str| naming::is_weak_deadline(name) && !naming::is_account_table(&write.table.name);
+    let ends = |name: &str| profile.is_deadline(name) || naming::is_deadline(name) || may_end(name);
     let moves = |name: &str| write.assignments.iter().any(|a| a.column.eq_ignore_ascii_case(name));
     let inner = inner_selects(write);
     let conditions = write.predicate.iter().chain(inner.iter().filter_map(|s| s.predicate.as_ref()));
     let over = |e: &Expr| {
-        own_compares(Some(e))
-            .iter()
-            .any(|(name, operator, _)| is_before(*operator) && deadline(name) && moves(name))
+        let mut compares = own_compares(Some(e)).into_iter();
+        let found = compares.find(|(name, operator, _)| is_before(*operator) && ends(name) && moves(name))?;
+        let moved = write.assignments.iter().find(|a| a.column.eq_ignore_ascii_case(found.0))?;
+        Some(moved.column.as_str())
     };
-    conditions.into_iter().any(over)
+    conditions.into_iter().find_map(over)
 }
 
 /// The columns that a write fills with values of the caller.
