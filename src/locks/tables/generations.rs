@@ -17,7 +17,7 @@ pub(super) fn learn(tables: &mut Tables, inventory: &Inventory, sites: &[&SqlSit
     for site in sites {
         for NestedWrite { write, .. } in writes(&site.statement.kind) {
             let Some(profile) = tables.profile(site, &write.table) else { continue };
-            if !profile.has_lease_columns() || expired_end(profile, write).is_none() {
+            if !profile.has_lease_columns() || expired_end(profile, site, write).is_none() {
                 continue;
             }
             let own = key(site, &write.table);
