@@ -239,9 +239,11 @@ fn doubtful((condition, holds): &(Value, bool)) -> Vec<usize> {
 
 /// The replies in what an operation writes.
 fn written(operation: &Operation) -> impl Iterator<Item = usize> {
-    let binds = match &operation.action {
-        Action::Sql(call) => &call.binds[..],
-        _ => &[],
+    let (binds, text) = match &operation.action {
+        // The values of a statement that a chain of calls builds are in the chain.
+        Action::Sql(call) => (&call.binds[..], Some(&call.text)),
+        _ => (&[][..], None),
     };
-    binds.iter().chain(&operation.value).flat_map(|value| value.flows.replies.iter().copied())
+    let values = binds.iter().chain(text).chain(&operation.value);
+    values.flat_map(|value| value.flows.replies.iter().copied())
 }

@@ -156,6 +156,14 @@ impl Frame<'_, '_> {
         if matches!(method, "begin" | "commit" | "rollback") && args.is_empty() && object.ty.is_some() {
             return self.transaction_method(whole, object, method);
         }
+        let begins = matches!(
+            method,
+            "transaction" | "unchecked_transaction" | "transaction_with_behavior" | "start_transaction"
+        );
+        let of_closure = args.iter().any(|arg| matches!(arg.form, Form::Closure(_)));
+        if begins && args.len() < 2 && !of_closure && object.ty.is_some() {
+            return self.transaction_method(whole, object, "begin");
+        }
         if method == "begin_with" && args.len() == 1 {
             let transaction = self.transaction_method(whole, object, "begin")?;
             let text = args[0].clone();
