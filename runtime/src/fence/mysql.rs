@@ -8,14 +8,15 @@ mod session;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mysql_async::Opts;
+use mysql_async::{Error, Opts};
 
 pub use session::FencedTransaction;
 
 use self::connections::{Connections, Lent};
 use self::failure::failure;
 use self::session::MysqlSession;
-use super::{FenceError, Resource, verdict, work};
+use super::mark::{self, Mark};
+use super::{FenceError, Resource, work};
 use crate::store::Cause;
 use crate::tenure::Tenure;
 
@@ -25,17 +26,33 @@ pub const SCHEMA: &str = "\
 CREATE TABLE IF NOT EXISTS leasehold_fence (
     resource VARBINARY(512) NOT NULL PRIMARY KEY,
     last_token BIGINT NOT NULL DEFAULT 0,
+    holder VARBINARY(16) NOT NULL DEFAULT '',
     writes BIGINT NOT NULL DEFAULT 0
 ) ENGINE = InnoDB;
 ";
 
-/// Can only raise it, whatever was there.
+/// For a table that was made before there was the column `holder`: put it into a migration, before any process
+/// with this version runs. Rows that are there count as held by nobody, so the next claim needs a larger token.
+pub const ADD_HOLDER: &str =
+    "ALTER TABLE leasehold_fence ADD COLUMN holder VARBINARY(16) NOT NULL DEFAULT ''";
+
+const HAS_HOLDER: &str = "\
+SELECT 1 FROM information_schema.columns
+WHERE table_schema = DATABASE() AND table_name = 'leasehold_fence' AND column_name = 'holder'";
+
+/// The server's error number for a column that is there already.
+const DUPLICATE_COLUMN: u16 = 1060;
+
+/// Can only raise it, whatever was there. The holder first: MySQL assigns from left to right, and what follows sees
+/// the new token.
 const CLAIM: &str = "\
-INSERT INTO leasehold_fence (resource, last_token) VALUES (?, ?)
-ON DUPLICATE KEY UPDATE last_token = GREATEST(last_token, VALUES(last_token))";
+INSERT INTO leasehold_fence (resource, last_token, holder) VALUES (?, ?, ?)
+ON DUPLICATE KEY UPDATE
+    holder = IF(last_token < VALUES(last_token), VALUES(holder), holder),
+    last_token = GREATEST(last_token, VALUES(last_token))";
 
 /// With a lock, so that it tells of the row as it is, and not as it was when the transaction first read.
-const STORED: &str = "SELECT last_token FROM leasehold_fence WHERE resource = ? FOR UPDATE";
+const STORED: &str = "SELECT last_token, holder FROM leasehold_fence WHERE resource = ? FOR UPDATE";
 
 /// A database whose writes are fenced, with connections of its own. Cheap to clone.
 ///
@@ -66,7 +83,8 @@ impl MysqlFence {
         Self { connections: Arc::new(Connections::new(options.into())) }
     }
 
-    /// Creates the table of fence rows if it is not there; see [`SCHEMA`].
+    /// Creates the table of fence rows if it is not there, and adds the column of holders to one that has none; see
+    /// [`SCHEMA`] and [`ADD_HOLDER`].
     ///
     /// # Errors
     /// [`FenceError::Database`] when the database cannot be reached or the user may not create tables.
@@ -74,6 +92,15 @@ impl MysqlFence {
         const ACTION: &str = "creating the table of fence rows";
         let lent = Lent::open(&self.connections, ACTION, Duration::from_secs(60)).await?;
         lent.desk().ask(SCHEMA, ()).await.map_err(|error| failure(ACTION, error))?;
+        // Asked first, since an `ALTER TABLE` waits for all transactions.
+        let found = lent.desk().ask(HAS_HOLDER, ()).await.map_err(|error| failure(ACTION, error))?;
+        if found.rows.is_empty() {
+            match lent.desk().ask(ADD_HOLDER, ()).await {
+                // Another process was faster.
+                Err(Error::Server(said)) if said.code == DUPLICATE_COLUMN => {}
+                added => _ = added.map_err(|error| failure(ACTION, error))?,
+            }
+        }
         lent.give_back();
         Ok(())
     }
@@ -84,8 +111,8 @@ impl MysqlFence {
     /// May be repeated under the same lease. Cancel-safe: it either happened or not.
     ///
     /// # Errors
-    /// [`FenceError::Stale`] when the storage has seen a newer token, [`FenceError::Lost`] when the lease has
-    /// ended, and the database's own.
+    /// [`FenceError::Stale`] when the storage has seen a newer token, or this one from another lease,
+    /// [`FenceError::Lost`] when this lease has ended, and the database's own.
     pub async fn claim(
         &self,
         tenure: &Tenure,
@@ -99,12 +126,12 @@ impl MysqlFence {
     async fn raise(&self, tenure: &Tenure, resource: &Resource) -> Result<(), FenceError> {
         const ACTION: &str = "a claim";
         let lent = Lent::open(&self.connections, ACTION, tenure.claim().ttl).await?;
-        let token = tenure.token();
-        let (name, number) = (resource.as_str(), token.as_i64());
-        lent.desk().ask(CLAIM, (name, number)).await.map_err(|error| failure(ACTION, error))?;
-        let stored = lent.stored(STORED, name).await.map_err(|error| failure(ACTION, error))?.flatten();
+        let (name, token, owner) = (resource.as_str(), tenure.token().as_i64(), tenure.owner());
+        let raised = lent.desk().ask(CLAIM, (name, token, owner.as_bytes().as_slice())).await;
+        raised.map_err(|error| failure(ACTION, error))?;
+        let mark = stored(&lent, resource).await.map_err(|error| failure(ACTION, error))?;
         lent.give_back();
-        if stored == Some(number) { Ok(()) } else { Err(verdict(resource.to_string(), token, stored)) }
+        mark::claimed(mark.as_ref(), tenure, resource)
     }
 }
 
@@ -113,6 +140,15 @@ impl std::fmt::Debug for MysqlFence {
         // The address knows the password.
         f.debug_struct("MysqlFence").finish_non_exhaustive()
     }
+}
+
+/// What the fence row of a resource says.
+async fn stored(lent: &Lent, resource: &Resource) -> Result<Option<Mark>, Error> {
+    let answer = lent.desk().ask(STORED, (resource.as_str(),)).await?;
+    Ok(answer.rows.first().map(|row| Mark {
+        token: row.get(0).unwrap_or_default(),
+        holder: row.get::<Option<Vec<u8>>, _>(1).flatten(),
+    }))
 }
 
 /// A resource that a lease has claimed.

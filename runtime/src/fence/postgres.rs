@@ -7,12 +7,14 @@ mod session;
 use std::sync::Arc;
 
 use tokio::time::timeout;
+use tokio_postgres::{Client, Error};
 
 pub use connections::{Connections, IdleConnections};
 pub use session::FencedTransaction;
 
 use self::failure::failure;
 use self::session::PostgresSession;
+use super::mark::{self, Mark};
 use super::{FenceError, Resource, work};
 use crate::store::postgres::one_at_a_time;
 use crate::tenure::Tenure;
@@ -22,16 +24,27 @@ pub const SCHEMA: &str = "\
 CREATE TABLE IF NOT EXISTS leasehold_fence (
     resource TEXT NOT NULL PRIMARY KEY,
     last_token BIGINT NOT NULL DEFAULT 0,
+    holder BYTEA NOT NULL DEFAULT '',
     writes BIGINT NOT NULL DEFAULT 0
 );
 ";
 
+/// For a table that was made before there was the column `holder`: put it into a migration, before any process
+/// with this version runs. Rows that are there count as held by nobody, so the next claim needs a larger token.
+pub const ADD_HOLDER: &str =
+    "ALTER TABLE leasehold_fence ADD COLUMN IF NOT EXISTS holder BYTEA NOT NULL DEFAULT ''";
+
+const HAS_HOLDER: &str = "\
+SELECT 1 FROM pg_attribute
+WHERE attrelid = 'leasehold_fence'::regclass AND attname = 'holder' AND NOT attisdropped";
+
 const CLAIM: &str = "\
-INSERT INTO leasehold_fence AS fence (resource, last_token) VALUES ($1, $2)
-ON CONFLICT (resource) DO UPDATE SET last_token = EXCLUDED.last_token
+INSERT INTO leasehold_fence AS fence (resource, last_token, holder) VALUES ($1, $2, $3)
+ON CONFLICT (resource) DO UPDATE SET last_token = EXCLUDED.last_token, holder = EXCLUDED.holder
 WHERE fence.last_token < EXCLUDED.last_token";
 
-const STORED: &str = "SELECT last_token FROM leasehold_fence WHERE resource = $1 FOR UPDATE";
+/// With a lock, so that it tells of the row as it is once all who change it have ended.
+const STORED: &str = "SELECT last_token, holder FROM leasehold_fence WHERE resource = $1 FOR UPDATE";
 
 /// A database whose writes are fenced. Cheap to clone.
 pub struct PostgresFence<C = IdleConnections> {
@@ -66,14 +79,21 @@ impl<C: Connections> PostgresFence<C> {
         Self { connections: Arc::new(connections) }
     }
 
-    /// Creates the table of fence rows if it is not there; see [`SCHEMA`].
+    /// Creates the table of fence rows if it is not there, and adds the column of holders to one that has none; see
+    /// [`SCHEMA`] and [`ADD_HOLDER`].
     ///
     /// # Errors
     /// [`FenceError::Database`] when the database cannot be reached or the user may not create tables.
     pub async fn create_table(&self) -> Result<(), FenceError> {
         const ACTION: &str = "creating the table of fence rows";
         let lent = connections::open(&self.connections, ACTION).await?;
-        lent.client().batch_execute(&one_at_a_time(SCHEMA)).await.map_err(|error| failure(ACTION, error))?;
+        let client = lent.client();
+        client.batch_execute(&one_at_a_time(SCHEMA)).await.map_err(|error| failure(ACTION, error))?;
+        // Asked first, since an `ALTER TABLE` waits for all transactions, also when it has nothing to do.
+        let has_holder = client.query_opt(HAS_HOLDER, &[]).await.map_err(|error| failure(ACTION, error))?;
+        if has_holder.is_none() {
+            client.batch_execute(&one_at_a_time(ADD_HOLDER)).await.map_err(|error| failure(ACTION, error))?;
+        }
         lent.give_back();
         Ok(())
     }
@@ -84,8 +104,8 @@ impl<C: Connections> PostgresFence<C> {
     /// May be repeated under the same lease. Cancel-safe: it either happened or not.
     ///
     /// # Errors
-    /// [`FenceError::Stale`] when the storage has seen a newer token, [`FenceError::Lost`] when the lease has
-    /// ended, and the database's own.
+    /// [`FenceError::Stale`] when the storage has seen a newer token, or this one from another lease,
+    /// [`FenceError::Lost`] when this lease has ended, and the database's own.
     pub async fn claim(
         &self,
         tenure: &Tenure,
@@ -102,25 +122,26 @@ impl<C: Connections> PostgresFence<C> {
     async fn raise(&self, tenure: &Tenure, resource: &Resource) -> Result<(), FenceError> {
         const ACTION: &str = "a claim";
         let lent = connections::open(&self.connections, ACTION).await?;
-        let token = tenure.token();
+        let (token, owner) = (tenure.token().as_i64(), tenure.owner());
         let raised = lent
             .client()
-            .execute(CLAIM, &[&resource.as_str(), &token.as_i64()])
+            .execute(CLAIM, &[&resource.as_str(), &token, &owner.as_bytes().as_slice()])
             .await
             .map_err(|error| failure(ACTION, error))?;
         if raised != 1 {
-            let row = lent.client().query_opt(STORED, &[&resource.as_str()]).await;
-            let stored = row
-                .and_then(|row| row.map(|row| row.try_get::<_, i64>(0)).transpose())
-                .map_err(|error| failure(ACTION, error))?;
-            // Equal: this lease has claimed it before, perhaps without hearing the answer.
-            if stored != Some(token.as_i64()) {
-                return Err(super::verdict(resource.to_string(), token, stored));
-            }
+            // This lease may have claimed it before, perhaps without hearing the answer.
+            let mark = stored(lent.client(), resource).await.map_err(|error| failure(ACTION, error))?;
+            mark::claimed(mark.as_ref(), tenure, resource)?;
         }
         lent.give_back();
         Ok(())
     }
+}
+
+/// What the fence row of a resource says.
+async fn stored(client: &Client, resource: &Resource) -> Result<Option<Mark>, Error> {
+    let row = client.query_opt(STORED, &[&resource.as_str()]).await?;
+    row.map(|row| Ok(Mark { token: row.try_get(0)?, holder: row.try_get(1)? })).transpose()
 }
 
 /// A resource that a lease has claimed.

@@ -3,8 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use mysql_async::prelude::ToValue;
-use mysql_async::{Error, Opts};
+use mysql_async::Opts;
 
 use super::failure::failure;
 use crate::fence::FenceError;
@@ -60,16 +59,6 @@ impl Lent {
 
     pub(super) fn desk(&self) -> &Desk {
         &self.desk
-    }
-
-    /// The number that `statement` finds for `key`: `None` without a row, `Some(None)` for `NULL`.
-    pub(super) async fn stored(
-        &self,
-        statement: impl Into<std::borrow::Cow<'static, str>>,
-        key: impl ToValue,
-    ) -> Result<Option<Option<i64>>, Error> {
-        let answer = self.desk.ask(statement, (key.to_value(),)).await?;
-        Ok(answer.rows.first().map(|row| row.get::<Option<i64>, _>(0).flatten()))
     }
 
     pub(super) fn give_back(self) {

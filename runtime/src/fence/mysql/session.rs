@@ -6,12 +6,13 @@ use mysql_async::prelude::ToValue;
 use mysql_async::{Error, Params, Row};
 use thiserror::Error;
 
-use super::STORED;
 use super::connections::Lent;
-use super::failure::{failure, is_unanswered};
+use super::failure::{failure, is_unanswered, row_failure};
+use super::stored;
+use crate::fence::mark::refused;
 use crate::fence::row::Taken;
 use crate::fence::work::Session;
-use crate::fence::{FenceError, Resource, RowFence, verdict};
+use crate::fence::{FenceError, Resource, RowFence};
 use crate::mysql_desk::Answer;
 use crate::store::Cause;
 use crate::tenure::Tenure;
@@ -19,7 +20,7 @@ use crate::token::FencingToken;
 
 /// Changes the row, so that other claims and transactions of the resource wait for this one's end.
 const ENTER: &str = "\
-UPDATE leasehold_fence SET writes = writes + 1 WHERE resource = ? AND last_token = ?";
+UPDATE leasehold_fence SET writes = writes + 1 WHERE resource = ? AND last_token = ? AND holder = ?";
 
 pub(super) struct MysqlSession {
     transaction: FencedTransaction,
@@ -43,13 +44,14 @@ impl Session for MysqlSession {
         const ACTION: &str = "beginning a transaction";
         let lent = &self.transaction.lent;
         lent.desk().ask("START TRANSACTION", ()).await.map_err(|error| failure(ACTION, error))?;
-        let (name, token) = (self.resource.as_str(), self.tenure.token());
-        let entered = lent.desk().ask(ENTER, (name, token.as_i64())).await;
+        let (token, owner) = (self.tenure.token().as_i64(), self.tenure.owner());
+        let values = (self.resource.as_str(), token, owner.as_bytes().as_slice());
+        let entered = lent.desk().ask(ENTER, values).await;
         if entered.map_err(|error| failure(ACTION, error))?.found == 1 {
             return Ok(());
         }
-        let stored = lent.stored(STORED, name).await.map_err(|error| failure(ACTION, error))?;
-        Err(verdict(self.resource.to_string(), token, stored.flatten()))
+        let mark = stored(lent, &self.resource).await.map_err(|error| failure(ACTION, error))?;
+        Err(refused(mark.as_ref(), &self.tenure, &self.resource))
     }
 
     async fn commit(&mut self) -> Result<(), FenceError> {
@@ -166,11 +168,11 @@ impl FencedTransaction {
         let (number, place) = (self.token.as_i64(), rows.place(&key.to_string()));
         let values = vec![number.to_value(), key.to_value(), number.to_value()];
         let advanced = self.run(&rows.advance(["?", "?"]), values).await;
-        if advanced.map_err(|error| failure(ACTION, error))?.found > 0 {
+        if advanced.map_err(|error| row_failure(ACTION, error))?.found > 0 {
             return Ok(Taken::Now);
         }
         let found = self.run(&rows.stored("?", " FOR UPDATE"), vec![key.to_value()]).await;
-        let found = found.map_err(|error| failure(ACTION, error))?;
+        let found = found.map_err(|error| row_failure(ACTION, error))?;
         let stored = found.rows.first().map(|row| row.get::<Option<i64>, _>(0).flatten());
         Taken::refused(place, self.token, stored)
     }

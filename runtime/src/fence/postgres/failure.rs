@@ -22,6 +22,18 @@ pub(super) fn failure(action: &'static str, error: Error) -> FenceError {
     }
 }
 
+/// As [`failure`], of a statement on a table whose rows have a token of their own.
+pub(super) fn row_failure(action: &'static str, error: Error) -> FenceError {
+    if error.code() != Some(&SqlState::UNDEFINED_COLUMN) {
+        return failure(action, error);
+    }
+    FenceError::Database {
+        action,
+        cause: whole(error),
+        advice: "add the token column with `RowFence::add_column`",
+    }
+}
+
 /// Whether the server has said nothing: then a commit may have happened.
 pub(super) fn is_unanswered(error: &Error) -> bool {
     error.code().is_none()
@@ -35,7 +47,7 @@ fn advice(state: &SqlState) -> &'static str {
         return "this is a replica; connect to the primary server";
     }
     if *state == SqlState::UNDEFINED_COLUMN {
-        return "add the token column with `RowFence::add_column`";
+        return "call `create_table` once, or put `leasehold::fence::postgres::ADD_HOLDER` into a migration";
     }
     match state.code().get(..2) {
         Some("28") => "check user and password in the address, and the server's pg_hba.conf",

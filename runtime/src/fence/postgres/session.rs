@@ -5,19 +5,20 @@ use std::time::Duration;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Error, Row};
 
-use super::STORED;
 use super::connections::{Connections, Lent};
-use super::failure::{failure, is_unanswered};
+use super::failure::{failure, is_unanswered, row_failure};
+use super::stored;
+use crate::fence::mark::refused;
 use crate::fence::row::Taken;
 use crate::fence::work::Session;
-use crate::fence::{FenceError, Resource, RowFence, verdict};
+use crate::fence::{FenceError, Resource, RowFence};
 use crate::store::Cause;
 use crate::tenure::Tenure;
 use crate::token::FencingToken;
 
 /// Changes the row, so that other claims and transactions of the resource wait for this one's end.
 const ENTER: &str = "\
-UPDATE leasehold_fence SET writes = writes + 1 WHERE resource = $1 AND last_token = $2";
+UPDATE leasehold_fence SET writes = writes + 1 WHERE resource = $1 AND last_token = $2 AND holder = $3";
 
 /// After an error in the transaction, `COMMIT` alone rolls back and calls that a success; another statement before
 /// it does not get through. Work that has swallowed an error must not look as if it had been committed.
@@ -50,19 +51,16 @@ impl<C: Connections> Session for PostgresSession<C> {
             "BEGIN; SET LOCAL idle_in_transaction_session_timeout = {limit}; SET LOCAL lock_timeout = {limit}"
         );
         client.batch_execute(&begin).await.map_err(|error| failure(ACTION, error))?;
-        let token = self.tenure.token();
+        let (token, owner) = (self.tenure.token().as_i64(), self.tenure.owner());
         let entered = client
-            .execute(ENTER, &[&self.resource.as_str(), &token.as_i64()])
+            .execute(ENTER, &[&self.resource.as_str(), &token, &owner.as_bytes().as_slice()])
             .await
             .map_err(|error| failure(ACTION, error))?;
         if entered == 1 {
             return Ok(());
         }
-        let row = client.query_opt(STORED, &[&self.resource.as_str()]).await;
-        let stored = row
-            .and_then(|row| row.map(|row| row.try_get(0)).transpose())
-            .map_err(|error| failure(ACTION, error))?;
-        Err(verdict(self.resource.to_string(), token, stored))
+        let mark = stored(client, &self.resource).await.map_err(|error| failure(ACTION, error))?;
+        Err(refused(mark.as_ref(), &self.tenure, &self.resource))
     }
 
     async fn commit(&mut self) -> Result<(), FenceError> {
@@ -181,7 +179,7 @@ impl<C: Connections> FencedTransaction<C> {
         let advanced = client
             .execute(&rows.advance(["$1", "$2"]), &[&token, key])
             .await
-            .map_err(|error| failure(ACTION, error))?;
+            .map_err(|error| row_failure(ACTION, error))?;
         if advanced > 0 {
             return Ok(Taken::Now);
         }
@@ -189,7 +187,7 @@ impl<C: Connections> FencedTransaction<C> {
         let row = client.query_opt(&rows.stored("$1", " FOR UPDATE"), &[key]).await;
         let stored = row
             .and_then(|row| row.map(|row| row.try_get(0)).transpose())
-            .map_err(|error| failure(ACTION, error))?;
+            .map_err(|error| row_failure(ACTION, error))?;
         Taken::refused(place, self.token, stored)
     }
 }
