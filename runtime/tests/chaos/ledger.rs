@@ -58,6 +58,8 @@ pub struct Seen {
 pub struct Write {
     pub account: String,
     pub op: i64,
+    /// The owner value of the lease that it is made under.
+    pub owner: String,
     pub token: i64,
     pub seen: Seen,
     /// The task is cancelled when its statements have run, and before it commits.
@@ -188,7 +190,7 @@ async fn write_postgres(
     orders: &Arc<Orders>,
 ) -> Result<i64, Failure> {
     let written = Notify::new();
-    let Write { account, op, token, seen, cancelled } = write;
+    let Write { account, op, token, seen, cancelled, .. } = write;
     let work = claimed.transaction(async |tx| {
         let value = seen.value + 1;
         let row = limited(tx.query_one(WRITE, &[account, op, token, &seen.entry, &value])).await?;
