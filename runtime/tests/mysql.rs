@@ -352,6 +352,43 @@ async fn the_server_ends_a_transaction_that_stands_still() {
     assert_eq!((database.balance(1).await, database.open_transactions().await), (100, 0));
 }
 
+/// A connection that is half dead would be waited for as long as the lease is renewed, which is for ever.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_silent_database_does_not_keep_a_lease() {
+    let database = database().await;
+    let proxy = Proxy::before(database.server.port()).await;
+    let fence = MysqlFence::new(&format!("mysql://root@127.0.0.1:{}/mysql", proxy.port()));
+    let fence = fence.expect("the address is right");
+    let leases = Leases::builder(MemoryStore::new()).ttl(Duration::from_millis(600)).build();
+    let lease = leases.expect("the settings are right").acquire("silent").await.expect("it is free");
+    let claimed = fence.claim(&lease, "silent").await.expect("it is the first");
+    let patience = Duration::from_secs(15);
+    let silent = |error: FenceError| {
+        let said = error.to_string();
+        assert!(matches!(error, FenceError::Database { .. }) && said.contains("no answer within"), "{said}");
+    };
+    proxy.swallow(true);
+    // The first goes over the connection that there is, the second has to open one.
+    for _ in 0..2 {
+        let ended = tokio::time::timeout(patience, fence.claim(&lease, "silent")).await;
+        silent(ended.expect("a claim has a limit").expect_err("nobody answers"));
+    }
+    let begun = claimed.transaction(async |_| Ok::<_, std::convert::Infallible>(()));
+    let ended = tokio::time::timeout(patience, begun).await;
+    silent(ended.expect("an opening has a limit").expect_err("nobody answers"));
+    lease.check().expect("it was renewed all the time");
+    proxy.swallow(false);
+    fence.claim(&lease, "silent").await.expect("the database answers again");
+    // Silence that begins in the middle of the work.
+    let swallowed = claimed.transaction(async |_| {
+        proxy.swallow(true);
+        Ok::<_, std::convert::Infallible>(())
+    });
+    let ended = tokio::time::timeout(patience, swallowed).await.expect("a commit has a limit");
+    assert!(matches!(ended, Err(FenceError::CommitUnknown { .. })), "{ended:?}");
+    assert!(lease.release().await.is_released());
+}
+
 #[tokio::test]
 async fn the_fence_says_what_is_wrong() {
     let mut database = database().await;

@@ -108,7 +108,8 @@ impl MysqlFence {
     /// Raises the fence of `resource` to the lease's token. Do it before the first read of what you will write:
     /// from then on no earlier holder can change it.
     ///
-    /// May be repeated under the same lease. Cancel-safe: it either happened or not.
+    /// May be repeated under the same lease. Cancel-safe: it either happened or not. Ends also when the database is
+    /// silent: after the lease's TTL, and 5 seconds at least.
     ///
     /// # Errors
     /// [`FenceError::Stale`] when the storage has seen a newer token, or this one from another lease,
@@ -119,7 +120,7 @@ impl MysqlFence {
         resource: impl TryInto<Resource, Error: Into<Cause>>,
     ) -> Result<Claimed, FenceError> {
         let resource = Resource::of_claim(resource)?;
-        tenure.run(self.raise(tenure, &resource)).await??;
+        work::claim(tenure, self.raise(tenure, &resource)).await?;
         Ok(Claimed { fence: self.clone(), tenure: tenure.clone(), resource })
     }
 
@@ -170,6 +171,10 @@ impl Claimed {
     ///
     /// Cancel-safe: when this is dropped before the commit, the transaction is rolled back in the background, and
     /// the lease is not given back before that; when it is dropped during the commit, that is completed.
+    ///
+    /// Everything around `work` has a limit: the lease's TTL, and 5 seconds at least. The statements in `work` have
+    /// none but yours; give them one where a connection may fall silent, since the lease is renewed as long as they
+    /// wait.
     ///
     /// # Errors
     /// [`FenceError`] as it says; [`FenceError::Work`] with `work`'s own error.

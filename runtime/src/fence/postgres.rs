@@ -6,7 +6,6 @@ mod session;
 
 use std::sync::Arc;
 
-use tokio::time::timeout;
 use tokio_postgres::{Client, Error};
 
 pub use connections::{Connections, IdleConnections};
@@ -101,7 +100,8 @@ impl<C: Connections> PostgresFence<C> {
     /// Raises the fence of `resource` to the lease's token. Do it before the first read of what you will write:
     /// from then on no earlier holder can change it.
     ///
-    /// May be repeated under the same lease. Cancel-safe: it either happened or not.
+    /// May be repeated under the same lease. Cancel-safe: it either happened or not. Ends also when the database is
+    /// silent: after the lease's TTL, and 5 seconds at least.
     ///
     /// # Errors
     /// [`FenceError::Stale`] when the storage has seen a newer token, or this one from another lease,
@@ -111,11 +111,8 @@ impl<C: Connections> PostgresFence<C> {
         tenure: &Tenure,
         resource: impl TryInto<Resource, Error: Into<crate::store::Cause>>,
     ) -> Result<Claimed<C>, FenceError> {
-        const ACTION: &str = "a claim";
         let resource = Resource::of_claim(resource)?;
-        let limit = work::limit(tenure);
-        let raised = timeout(limit, tenure.run(self.raise(tenure, &resource))).await;
-        raised.map_err(|_| work::unanswered(ACTION, limit))???;
+        work::claim(tenure, self.raise(tenure, &resource)).await?;
         Ok(Claimed { fence: self.clone(), tenure: tenure.clone(), resource })
     }
 

@@ -19,8 +19,18 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How long one step around the work may take. A connection that is half dead answers nothing, and breaks only
 /// after many minutes; without a limit the lease would be renewed, and kept from others, all that time.
-pub(crate) fn limit(tenure: &Tenure) -> Duration {
+fn limit(tenure: &Tenure) -> Duration {
     PATIENCE.max(tenure.claim().ttl)
+}
+
+/// Raises a fence. Cancel-safe if `raise` is: it is dropped half way when the lease ends, or when the database is
+/// silent for too long.
+pub(crate) async fn claim(
+    tenure: &Tenure,
+    raise: impl Future<Output = Result<(), FenceError>>,
+) -> Result<(), FenceError> {
+    let limit = limit(tenure);
+    timeout(limit, tenure.run(raise)).await.map_err(|_| unanswered("a claim", limit))??
 }
 
 /// One connection with one transaction. Dropping a session must close its connection or otherwise see to it that
@@ -152,7 +162,7 @@ async fn roll_back<S: Session>(mut session: S) {
     }
 }
 
-pub(crate) fn unanswered(action: &'static str, limit: Duration) -> FenceError<Infallible> {
+fn unanswered(action: &'static str, limit: Duration) -> FenceError<Infallible> {
     let cause = format!("no answer within {limit:?}").into();
     FenceError::Database { action, cause, advice: "nothing was written; it may be repeated" }
 }
