@@ -38,7 +38,7 @@ pub(crate) async fn claim(
 pub(crate) trait Session: Sized + Send + 'static {
     /// Begins, and changes the fence row, which refuses a token that is not the claimed one.
     fn begin(&mut self) -> impl Future<Output = Result<(), FenceError>> + Send;
-    /// Commits. An error says that the transaction did not happen, unless it is
+    /// Commits. An error says that the transaction did not happen and is to be rolled back, unless it is
     /// [`CommitUnknown`](FenceError::CommitUnknown).
     fn commit(&mut self) -> impl Future<Output = Result<(), FenceError>> + Send;
     /// Rolls back.
@@ -145,8 +145,12 @@ async fn drive<S: Session>(
             let cause = format!("no answer within {limit:?}").into();
             Err(FenceError::CommitUnknown { presented: tenure.token(), cause })
         });
-        if committed.is_ok() {
-            session.give_back();
+        match &committed {
+            Ok(()) => session.give_back(),
+            // Nobody answers there any more.
+            Err(FenceError::CommitUnknown { .. }) => {}
+            // A transaction that could not be committed may still be open.
+            Err(_) => roll_back(session).await,
         }
         return committed;
     }

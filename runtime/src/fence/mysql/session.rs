@@ -57,8 +57,7 @@ impl Session for MysqlSession {
     async fn commit(&mut self) -> Result<(), FenceError> {
         const ACTION: &str = "a commit";
         if self.transaction.failed {
-            let advice = "the transaction did not happen";
-            let cause = self.rollback().await.err().unwrap_or_else(|| AlreadyFailed.into());
+            let (cause, advice) = (AlreadyFailed.into(), "the transaction did not happen");
             return Err(FenceError::Database { action: ACTION, cause, advice });
         }
         let presented = self.tenure.token();
