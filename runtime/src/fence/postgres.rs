@@ -6,6 +6,7 @@ mod session;
 
 use std::sync::Arc;
 
+use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Error};
 
 pub use connections::{Connections, IdleConnections};
@@ -122,7 +123,14 @@ impl<C: Connections> PostgresFence<C> {
         let (token, owner) = (tenure.token().as_i64(), tenure.owner());
         let raised = lent
             .client()
-            .execute(CLAIM, &[&resource.as_str(), &token, &owner.as_bytes().as_slice()])
+            .execute_typed(
+                CLAIM,
+                &[
+                    (&resource.as_str(), Type::TEXT),
+                    (&token, Type::INT8),
+                    (&owner.as_bytes().as_slice(), Type::BYTEA),
+                ],
+            )
             .await
             .map_err(|error| failure(ACTION, error))?;
         if raised != 1 {
@@ -137,7 +145,7 @@ impl<C: Connections> PostgresFence<C> {
 
 /// What the fence row of a resource says.
 async fn stored(client: &Client, resource: &Resource) -> Result<Option<Mark>, Error> {
-    let row = client.query_opt(STORED, &[&resource.as_str()]).await?;
+    let row = client.query_typed_opt(STORED, &[(&resource.as_str(), Type::TEXT)]).await?;
     row.map(|row| Ok(Mark { token: row.try_get(0)?, holder: row.try_get(1)? })).transpose()
 }
 

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use tokio_postgres::types::ToSql;
+use futures_util::future::join;
+use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Error, Row};
 
 use super::connections::{Connections, Lent};
@@ -50,13 +51,15 @@ impl<C: Connections> Session for PostgresSession<C> {
         let begin = format!(
             "BEGIN; SET LOCAL idle_in_transaction_session_timeout = {limit}; SET LOCAL lock_timeout = {limit}"
         );
-        client.batch_execute(&begin).await.map_err(|error| failure(ACTION, error))?;
         let (token, owner) = (self.tenure.token().as_i64(), self.tenure.owner());
-        let entered = client
-            .execute(ENTER, &[&self.resource.as_str(), &token, &owner.as_bytes().as_slice()])
-            .await
-            .map_err(|error| failure(ACTION, error))?;
-        if entered == 1 {
+        let (name, owner) = (self.resource.as_str(), owner.as_bytes().as_slice());
+        let values: [(&(dyn ToSql + Sync), Type); 3] =
+            [(&name, Type::TEXT), (&token, Type::INT8), (&owner, Type::BYTEA)];
+        // In one round trip: both are sent before the first answer. `join` polls in this order, and a request is
+        // sent when it is first polled.
+        let (begun, entered) = join(client.batch_execute(&begin), client.execute_typed(ENTER, &values)).await;
+        begun.map_err(|error| failure(ACTION, error))?;
+        if entered.map_err(|error| failure(ACTION, error))? == 1 {
             return Ok(());
         }
         let mark = stored(client, &self.resource).await.map_err(|error| failure(ACTION, error))?;
