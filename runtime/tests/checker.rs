@@ -219,7 +219,7 @@ fn two_leases_under_one_number_are_caught() {
         repeated(run);
         run.processes[0].push(claimed("c", 2, 420));
     };
-    assert_eq!(spoilt(claims), [shared.clone()]);
+    assert_eq!(spoilt(claims).as_slice(), std::slice::from_ref(&shared));
     let writes = |run: &mut Run| {
         claims(run);
         run.processes[0].push(began_by("c", 7, 2, 430));

@@ -1,5 +1,4 @@
-//! MySQL's store and fence on a real MariaDB: what they say when something is wrong, how many requests they need,
-//! who is refused, what is rolled back, and that nothing is left open.
+//! MySQL's store and fence on a real MariaDB: what they say when something is wrong, who is refused, what is rolled back, and that nothing is left open.
 
 mod support;
 
@@ -9,7 +8,7 @@ use leasehold::fence::mysql::{FencedTransaction, MysqlFence};
 use leasehold::fence::{FenceError, RowFence};
 use leasehold::store::memory::MemoryStore;
 use leasehold::store::mysql::MysqlStore;
-use leasehold::store::{Acquisition, Claim, Renewal, Surrender};
+use leasehold::store::{Acquisition, Claim, Renewal};
 use leasehold::{LeaseKey, LeaseStore, Leases, OwnerValue, StoreError};
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Error};
@@ -30,29 +29,6 @@ async fn connect(server: &Server) -> Conn {
     let options =
         mysql_async::Opts::from_url(&servers::mariadb_address(server)).expect("the address is right");
     Conn::new(options).await.expect("it is up")
-}
-
-/// One acquire, renewal and release, with the requests that each needed.
-async fn requests(store: &MysqlStore, proxy: &Proxy) -> [usize; 3] {
-    let claim = claim("counted");
-    proxy.requests();
-    assert!(matches!(store.acquire(&claim).await, Ok(Acquisition::Granted(_))));
-    let acquire = proxy.requests();
-    assert!(matches!(store.renew(&claim).await, Ok(Renewal::Renewed { .. })));
-    let renew = proxy.requests();
-    assert_eq!(store.release(&claim).await.expect("it is up"), Surrender::Released);
-    [acquire, renew, proxy.requests()]
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_store_needs_one_round_trip() {
-    let server = started().await;
-    let proxy = Proxy::before(server.port()).await;
-    let store = MysqlStore::new(&format!("mysql://root@127.0.0.1:{}/mysql", proxy.port()));
-    let store = store.expect("the address is right");
-    store.create_table().await.expect("the database is ours");
-    let _prepared = requests(&store, &proxy).await;
-    assert_eq!(requests(&store, &proxy).await, [1, 1, 1]);
 }
 
 /// A server that has closed what nobody used costs an idle client nothing.

@@ -185,7 +185,7 @@ impl Claimed {
         let (fence, tenure, resource) = (self.fence.clone(), self.tenure.clone(), self.resource.clone());
         let open = async move {
             let ttl = tenure.claim().ttl;
-            let lent = Lent::open(&fence.connections, "beginning a transaction", ttl).await?;
+            let lent = Lent::for_transaction(&fence.connections, "beginning a transaction", ttl).await?;
             Ok(MysqlSession::new(lent, tenure, resource))
         };
         work::transaction(&self.tenure, open, async |session: &mut MysqlSession| {
