@@ -21,6 +21,8 @@ mod mark;
 pub mod mysql;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+mod receipt;
 mod resource;
 mod row;
 #[cfg(feature = "sqlite")]
@@ -36,6 +38,8 @@ use crate::loss::LeaseLost;
 use crate::store::Cause;
 use crate::token::FencingToken;
 
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+pub use receipt::{Ending, Receipt};
 pub use resource::{Resource, ResourceError};
 pub use row::{RowFence, RowFenceError};
 
@@ -71,8 +75,7 @@ impl StaleToken {
     }
 }
 
-/// Why a claim or a fenced transaction did not come about. Except for
-/// [`CommitUnknown`](FenceError::CommitUnknown), nothing was changed.
+/// Why a claim or a fenced transaction did not come about. Except for `CommitUnknown`, nothing was changed.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum FenceError<E = Infallible> {
@@ -116,15 +119,20 @@ pub enum FenceError<E = Infallible> {
         /// The token.
         presented: FencingToken,
     },
-    /// The connection broke while the commit was under way. The transaction was either committed as a whole or
-    /// not at all; read what it would have changed before you repeat it.
+    /// The commit had no answer, or none that says what became of it. The transaction was either committed as a whole
+    /// or not at all; the fence's method `find_out` tells which, and must before you repeat it.
+    ///
+    /// Not in SQLite, which commits in the process itself.
+    #[cfg(any(feature = "postgres", feature = "mysql"))]
     #[error(
-        "the connection broke during the commit under token {presented}, so it may have happened: {cause}; read the \
-         data before you repeat it"
+        "nobody said what became of the commit under token {presented}, so it may have happened: {cause}; ask the \
+         fence's `find_out` before you repeat it"
     )]
     CommitUnknown {
         /// The token of the transaction.
         presented: FencingToken,
+        /// With which it can be found out.
+        receipt: Receipt,
         /// What the client library said.
         #[source]
         cause: Cause,
@@ -174,7 +182,10 @@ impl FenceError {
             Self::MissingRow { place } => FenceError::MissingRow { place },
             Self::NullToken { place } => FenceError::NullToken { place },
             Self::SameToken { place, presented } => FenceError::SameToken { place, presented },
-            Self::CommitUnknown { presented, cause } => FenceError::CommitUnknown { presented, cause },
+            #[cfg(any(feature = "postgres", feature = "mysql"))]
+            Self::CommitUnknown { presented, receipt, cause } => {
+                FenceError::CommitUnknown { presented, receipt, cause }
+            }
             Self::Conflict { action, cause } => FenceError::Conflict { action, cause },
             Self::Database { action, cause, advice } => FenceError::Database { action, cause, advice },
         }

@@ -119,10 +119,10 @@ async fn postgres_goes_on_with_a_table_without_holders() {
         .expect("the database is ours");
     table_without_holders!(
         fence,
-        "fence::postgres::ADD_HOLDER",
+        "fence::postgres::UPGRADE",
         fence.create_table().await.expect("the database is ours")
     );
-    plain.batch_execute(postgres::ADD_HOLDER).await.expect("it may be repeated");
+    plain.batch_execute(postgres::UPGRADE).await.expect("it may be repeated");
 }
 
 async fn mariadb() -> (servers::Server, MysqlFence, mysql_async::Conn) {
@@ -160,7 +160,7 @@ async fn mysql_goes_on_with_a_table_without_holders() {
     }
     table_without_holders!(
         fence,
-        "fence::mysql::ADD_HOLDER",
+        "fence::mysql::UPGRADE",
         fence.create_table().await.expect("the database is ours")
     );
 }

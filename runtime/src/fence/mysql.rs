@@ -16,7 +16,8 @@ use self::connections::{Connections, Lent};
 use self::failure::failure;
 use self::session::MysqlSession;
 use super::mark::{self, Mark};
-use super::{FenceError, Resource, work};
+use super::work::{self, FINDING_OUT};
+use super::{Ending, FenceError, Receipt, Resource};
 use crate::store::Cause;
 use crate::tenure::Tenure;
 
@@ -27,18 +28,22 @@ CREATE TABLE IF NOT EXISTS leasehold_fence (
     resource VARBINARY(512) NOT NULL PRIMARY KEY,
     last_token BIGINT NOT NULL DEFAULT 0,
     holder VARBINARY(16) NOT NULL DEFAULT '',
-    writes BIGINT NOT NULL DEFAULT 0
+    writes BIGINT NOT NULL DEFAULT 0,
+    recent VARBINARY(128) NOT NULL DEFAULT ''
 ) ENGINE = InnoDB;
 ";
 
-/// For a table that was made before there was the column `holder`: put it into a migration, before any process
-/// with this version runs. Rows that are there count as held by nobody, so the next claim needs a larger token.
-pub const ADD_HOLDER: &str =
-    "ALTER TABLE leasehold_fence ADD COLUMN holder VARBINARY(16) NOT NULL DEFAULT ''";
+/// For a table that was made before there were the columns `holder` and `recent`: put it into a migration, before any
+/// process with this version runs. Rows that are there count as held by nobody, so the next claim needs a larger
+/// token.
+pub const UPGRADE: &str = "\
+ALTER TABLE leasehold_fence ADD COLUMN holder VARBINARY(16) NOT NULL DEFAULT '',
+    ADD COLUMN recent VARBINARY(128) NOT NULL DEFAULT '';
+";
 
-const HAS_HOLDER: &str = "\
+const IS_UP_TO_DATE: &str = "\
 SELECT 1 FROM information_schema.columns
-WHERE table_schema = DATABASE() AND table_name = 'leasehold_fence' AND column_name = 'holder'";
+WHERE table_schema = DATABASE() AND table_name = 'leasehold_fence' AND column_name = 'recent'";
 
 /// The server's error number for a column that is there already.
 const DUPLICATE_COLUMN: u16 = 1060;
@@ -53,6 +58,9 @@ ON DUPLICATE KEY UPDATE
 
 /// With a lock, so that it tells of the row as it is, and not as it was when the transaction first read.
 const STORED: &str = "SELECT last_token, holder FROM leasehold_fence WHERE resource = ? FOR UPDATE";
+
+/// The lock makes it wait for the end of a transaction that is still open.
+const RECENT: &str = "SELECT writes, recent FROM leasehold_fence WHERE resource = ? FOR UPDATE";
 
 /// A database whose writes are fenced, with connections of its own. Cheap to clone.
 ///
@@ -83,8 +91,8 @@ impl MysqlFence {
         Self { connections: Arc::new(Connections::new(options.into())) }
     }
 
-    /// Creates the table of fence rows if it is not there, and adds the column of holders to one that has none; see
-    /// [`SCHEMA`] and [`ADD_HOLDER`].
+    /// Creates the table of fence rows if it is not there, and adds the columns that an older one lacks; see [`SCHEMA`]
+    /// and [`UPGRADE`].
     ///
     /// # Errors
     /// [`FenceError::Database`] when the database cannot be reached or the user may not create tables.
@@ -93,9 +101,9 @@ impl MysqlFence {
         let lent = Lent::open(&self.connections, ACTION, Duration::from_secs(60)).await?;
         lent.desk().ask(SCHEMA, ()).await.map_err(|error| failure(ACTION, error))?;
         // Asked first, since an `ALTER TABLE` waits for all transactions.
-        let found = lent.desk().ask(HAS_HOLDER, ()).await.map_err(|error| failure(ACTION, error))?;
+        let found = lent.desk().ask(IS_UP_TO_DATE, ()).await.map_err(|error| failure(ACTION, error))?;
         if found.rows.is_empty() {
-            match lent.desk().ask(ADD_HOLDER, ()).await {
+            match lent.desk().ask(UPGRADE, ()).await {
                 // Another process was faster.
                 Err(Error::Server(said)) if said.code == DUPLICATE_COLUMN => {}
                 added => _ = added.map_err(|error| failure(ACTION, error))?,
@@ -124,6 +132,25 @@ impl MysqlFence {
         Ok(Claimed { fence: self.clone(), tenure: tenure.clone(), resource })
     }
 
+    /// Tells what became of a transaction whose commit had no answer, once it has ended: until then its fence row is
+    /// locked, and this waits, for at most the TTL of its lease and 5 seconds. By then the server has ended it, if it
+    /// has lost its client. Needs no lease. Cancel-safe.
+    ///
+    /// # Errors
+    /// [`FenceError::Database`] and [`FenceError::Conflict`] when the database gave no answer; ask again.
+    pub async fn find_out(&self, receipt: &Receipt) -> Result<Ending, FenceError> {
+        work::find_out(receipt, async {
+            let lent = Lent::open(&self.connections, FINDING_OUT, receipt.patience()).await?;
+            let answer = lent.desk().ask(RECENT, (receipt.resource().as_str(),)).await;
+            let answer = answer.map_err(|error| failure(FINDING_OUT, error))?;
+            lent.give_back();
+            let row = answer.rows.first();
+            let count = row.and_then(|row| row.get::<Option<i64>, _>(0).flatten());
+            Ok(count.zip(row.and_then(|row| row.get::<Option<Vec<u8>>, _>(1).flatten())))
+        })
+        .await
+    }
+
     async fn raise(&self, tenure: &Tenure, resource: &Resource) -> Result<(), FenceError> {
         const ACTION: &str = "a claim";
         let lent = Lent::open(&self.connections, ACTION, tenure.claim().ttl).await?;
@@ -147,7 +174,7 @@ impl std::fmt::Debug for MysqlFence {
 async fn stored(lent: &Lent, resource: &Resource) -> Result<Option<Mark>, Error> {
     let answer = lent.desk().ask(STORED, (resource.as_str(),)).await?;
     Ok(answer.rows.first().map(|row| Mark {
-        token: row.get(0).unwrap_or_default(),
+        token: row.get::<Option<i64>, _>(0).flatten().unwrap_or_default(),
         holder: row.get::<Option<Vec<u8>>, _>(1).flatten(),
     }))
 }
@@ -185,8 +212,9 @@ impl Claimed {
         let (fence, tenure, resource) = (self.fence.clone(), self.tenure.clone(), self.resource.clone());
         let open = async move {
             let ttl = tenure.claim().ttl;
+            let receipt = Receipt::fresh(&resource, ttl)?;
             let lent = Lent::for_transaction(&fence.connections, "beginning a transaction", ttl).await?;
-            Ok(MysqlSession::new(lent, tenure, resource))
+            Ok(MysqlSession::new(lent, tenure, receipt))
         };
         work::transaction(&self.tenure, open, async |session: &mut MysqlSession| {
             work(session.transaction()).await

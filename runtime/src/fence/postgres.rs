@@ -15,7 +15,8 @@ pub use session::FencedTransaction;
 use self::failure::failure;
 use self::session::PostgresSession;
 use super::mark::{self, Mark};
-use super::{FenceError, Resource, work};
+use super::work::{self, FINDING_OUT};
+use super::{Ending, FenceError, Receipt, Resource};
 use crate::store::postgres::one_at_a_time;
 use crate::tenure::Tenure;
 
@@ -25,18 +26,22 @@ CREATE TABLE IF NOT EXISTS leasehold_fence (
     resource TEXT NOT NULL PRIMARY KEY,
     last_token BIGINT NOT NULL DEFAULT 0,
     holder BYTEA NOT NULL DEFAULT '',
-    writes BIGINT NOT NULL DEFAULT 0
+    writes BIGINT NOT NULL DEFAULT 0,
+    recent BYTEA NOT NULL DEFAULT ''
 );
 ";
 
-/// For a table that was made before there was the column `holder`: put it into a migration, before any process
-/// with this version runs. Rows that are there count as held by nobody, so the next claim needs a larger token.
-pub const ADD_HOLDER: &str =
-    "ALTER TABLE leasehold_fence ADD COLUMN IF NOT EXISTS holder BYTEA NOT NULL DEFAULT ''";
+/// For a table that was made before there were the columns `holder` and `recent`: put it into a migration, before any
+/// process with this version runs. Rows that are there count as held by nobody, so the next claim needs a larger
+/// token.
+pub const UPGRADE: &str = "\
+ALTER TABLE leasehold_fence ADD COLUMN IF NOT EXISTS holder BYTEA NOT NULL DEFAULT '',
+    ADD COLUMN IF NOT EXISTS recent BYTEA NOT NULL DEFAULT '';
+";
 
-const HAS_HOLDER: &str = "\
+const IS_UP_TO_DATE: &str = "\
 SELECT 1 FROM pg_attribute
-WHERE attrelid = 'leasehold_fence'::regclass AND attname = 'holder' AND NOT attisdropped";
+WHERE attrelid = 'leasehold_fence'::regclass AND attname = 'recent' AND NOT attisdropped";
 
 const CLAIM: &str = "\
 INSERT INTO leasehold_fence AS fence (resource, last_token, holder) VALUES ($1, $2, $3)
@@ -45,6 +50,9 @@ WHERE fence.last_token < EXCLUDED.last_token";
 
 /// With a lock, so that it tells of the row as it is once all who change it have ended.
 const STORED: &str = "SELECT last_token, holder FROM leasehold_fence WHERE resource = $1 FOR UPDATE";
+
+/// The lock makes it wait for the end of a transaction that is still open.
+const RECENT: &str = "SELECT writes, recent FROM leasehold_fence WHERE resource = $1 FOR UPDATE";
 
 /// A database whose writes are fenced. Cheap to clone.
 pub struct PostgresFence<C = IdleConnections> {
@@ -79,8 +87,8 @@ impl<C: Connections> PostgresFence<C> {
         Self { connections: Arc::new(connections) }
     }
 
-    /// Creates the table of fence rows if it is not there, and adds the column of holders to one that has none; see
-    /// [`SCHEMA`] and [`ADD_HOLDER`].
+    /// Creates the table of fence rows if it is not there, and adds the columns that an older one lacks; see [`SCHEMA`]
+    /// and [`UPGRADE`].
     ///
     /// # Errors
     /// [`FenceError::Database`] when the database cannot be reached or the user may not create tables.
@@ -90,9 +98,10 @@ impl<C: Connections> PostgresFence<C> {
         let client = lent.client();
         client.batch_execute(&one_at_a_time(SCHEMA)).await.map_err(|error| failure(ACTION, error))?;
         // Asked first, since an `ALTER TABLE` waits for all transactions, also when it has nothing to do.
-        let has_holder = client.query_opt(HAS_HOLDER, &[]).await.map_err(|error| failure(ACTION, error))?;
-        if has_holder.is_none() {
-            client.batch_execute(&one_at_a_time(ADD_HOLDER)).await.map_err(|error| failure(ACTION, error))?;
+        let up_to_date =
+            client.query_opt(IS_UP_TO_DATE, &[]).await.map_err(|error| failure(ACTION, error))?;
+        if up_to_date.is_none() {
+            client.batch_execute(&one_at_a_time(UPGRADE)).await.map_err(|error| failure(ACTION, error))?;
         }
         lent.give_back();
         Ok(())
@@ -115,6 +124,23 @@ impl<C: Connections> PostgresFence<C> {
         let resource = Resource::of_claim(resource)?;
         work::claim(tenure, self.raise(tenure, &resource)).await?;
         Ok(Claimed { fence: self.clone(), tenure: tenure.clone(), resource })
+    }
+
+    /// Tells what became of a transaction whose commit had no answer, once it has ended: until then its fence row is
+    /// locked, and this waits, for at most the TTL of its lease and 5 seconds. By then the server has ended it, if it
+    /// has lost its client. Needs no lease. Cancel-safe.
+    ///
+    /// # Errors
+    /// [`FenceError::Database`] when the database gave no answer; ask again.
+    pub async fn find_out(&self, receipt: &Receipt) -> Result<Ending, FenceError> {
+        work::find_out(receipt, async {
+            let lent = connections::open(&self.connections, FINDING_OUT).await?;
+            let row = recent(lent.client(), receipt.resource()).await;
+            let row = row.map_err(|error| failure(FINDING_OUT, error))?;
+            lent.give_back();
+            Ok(row)
+        })
+        .await
     }
 
     async fn raise(&self, tenure: &Tenure, resource: &Resource) -> Result<(), FenceError> {
@@ -149,6 +175,12 @@ async fn stored(client: &Client, resource: &Resource) -> Result<Option<Mark>, Er
     row.map(|row| Ok(Mark { token: row.try_get(0)?, holder: row.try_get(1)? })).transpose()
 }
 
+/// The count of a resource's fence row and its last ids.
+async fn recent(client: &Client, resource: &Resource) -> Result<Option<(i64, Vec<u8>)>, Error> {
+    let row = client.query_typed_opt(RECENT, &[(&resource.as_str(), Type::TEXT)]).await?;
+    row.map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).transpose()
+}
+
 /// A resource that a lease has claimed.
 pub struct Claimed<C = IdleConnections> {
     fence: PostgresFence<C>,
@@ -179,8 +211,9 @@ impl<C: Connections> Claimed<C> {
     ) -> Result<T, FenceError<E>> {
         let (fence, tenure, resource) = (self.fence.clone(), self.tenure.clone(), self.resource.clone());
         let open = async move {
+            let receipt = Receipt::fresh(&resource, tenure.claim().ttl)?;
             let lent = connections::open(&fence.connections, "beginning a transaction").await?;
-            Ok(PostgresSession::new(lent, tenure, resource))
+            Ok(PostgresSession::new(lent, tenure, receipt))
         };
         work::transaction(&self.tenure, open, async |session: &mut PostgresSession<C>| {
             work(session.transaction()).await

@@ -32,9 +32,9 @@ CREATE TABLE IF NOT EXISTS leasehold_fence (
 
 /// For a table that was made before there was the column `holder`; [`SqliteFence::open`] does it. Rows that are there
 /// count as held by nobody, so the next claim needs a larger token.
-pub const ADD_HOLDER: &str = "ALTER TABLE leasehold_fence ADD COLUMN holder BLOB NOT NULL DEFAULT x''";
+pub const UPGRADE: &str = "ALTER TABLE leasehold_fence ADD COLUMN holder BLOB NOT NULL DEFAULT x''";
 
-const HAS_HOLDER: &str = "SELECT count(*) FROM pragma_table_info('leasehold_fence') WHERE name = 'holder'";
+const IS_UP_TO_DATE: &str = "SELECT count(*) FROM pragma_table_info('leasehold_fence') WHERE name = 'holder'";
 
 const CLAIM: &str = "\
 INSERT INTO leasehold_fence AS fence (resource, last_token, holder) VALUES (?1, ?2, ?3)
@@ -112,14 +112,14 @@ impl SqliteFence {
 
 fn make_table(connection: &mut Connection) -> rusqlite::Result<()> {
     connection.execute_batch(SCHEMA)?;
-    let has_holder = |connection: &Connection| connection.query_row(HAS_HOLDER, [], |row| row.get(0));
-    if has_holder(connection)? {
+    let is_up_to_date = |connection: &Connection| connection.query_row(IS_UP_TO_DATE, [], |row| row.get(0));
+    if is_up_to_date(connection)? {
         return Ok(());
     }
     // Asked again under the lock: another process may be at it.
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    if !has_holder(&transaction)? {
-        transaction.execute_batch(ADD_HOLDER)?;
+    if !is_up_to_date(&transaction)? {
+        transaction.execute_batch(UPGRADE)?;
     }
     transaction.commit()
 }

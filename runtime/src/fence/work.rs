@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 use tracing::warn;
 
-use super::FenceError;
+use super::{Ending, FenceError, Receipt};
 use crate::store::Cause;
 use crate::tenure::Tenure;
 
@@ -41,6 +41,8 @@ pub(crate) trait Session: Sized + Send + 'static {
     /// Commits. An error says that the transaction did not happen and is to be rolled back, unless it is
     /// [`CommitUnknown`](FenceError::CommitUnknown).
     fn commit(&mut self) -> impl Future<Output = Result<(), FenceError>> + Send;
+    /// What there is to find out with, when the commit has no answer.
+    fn unknown(&self, cause: Cause) -> FenceError;
     /// Rolls back.
     fn rollback(&mut self) -> impl Future<Output = Result<(), Cause>> + Send;
     /// The transaction has ended in a known way: the connection may be used for another one.
@@ -141,10 +143,9 @@ async fn drive<S: Session>(
     let Ok((mut session, verdict)) = verdict.await else { return Err(gone("ending")) };
     if verdict == Verdict::Commit {
         // Not cut short by a cancellation. Only silence ends the waiting, and then the end is not known.
-        let committed = timeout(limit, session.commit()).await.unwrap_or_else(|_| {
-            let cause = format!("no answer within {limit:?}").into();
-            Err(FenceError::CommitUnknown { presented: tenure.token(), cause })
-        });
+        let answer = timeout(limit, session.commit()).await;
+        let committed =
+            answer.unwrap_or_else(|_| Err(session.unknown(format!("no answer within {limit:?}").into())));
         match &committed {
             Ok(()) => session.give_back(),
             // Nobody answers there any more.
@@ -156,6 +157,20 @@ async fn drive<S: Session>(
     }
     roll_back(session).await;
     Ok(())
+}
+
+/// What `find_out` is called in errors.
+pub(crate) const FINDING_OUT: &str = "finding out about a commit";
+
+/// The ending of a transaction by what its fence row says, if there is one: its count and its last ids. `ask` must
+/// wait until the transaction has ended.
+pub(crate) async fn find_out(
+    receipt: &Receipt,
+    ask: impl Future<Output = Result<Option<(i64, Vec<u8>)>, FenceError>>,
+) -> Result<Ending, FenceError> {
+    let limit = receipt.patience();
+    let row = timeout(limit, ask).await.map_err(|_| unanswered(FINDING_OUT, limit))??;
+    Ok(row.map_or(Ending::NoLongerKnown, |(writes, recent)| receipt.ending(writes, &recent)))
 }
 
 async fn roll_back<S: Session>(mut session: S) {

@@ -39,6 +39,8 @@ pub struct Report {
     pub grants: usize,
     /// Numbers that were granted again after a loss of data.
     pub repeated: usize,
+    /// Commits whose answer was lost, and of which was found out what became of them.
+    pub found_out: usize,
     /// How often a lease was refused because another one had claimed with its number.
     pub doubled: usize,
     pub processes: usize,
@@ -65,8 +67,9 @@ impl fmt::Display for Report {
         writeln!(f, "  writers were told: {:?}", self.outcomes)?;
         writeln!(
             f,
-            "  numbers granted again after a loss of data: {}; leases refused since another one had theirs: {}",
-            self.repeated, self.doubled
+            "  numbers granted again after a loss of data: {}; leases refused since another one had theirs: {}; \
+             commits that were asked about: {}",
+            self.repeated, self.doubled, self.found_out
         )?;
         writeln!(f, "  violations: {:?}", self.violations)?;
         write!(f, "  complaints: {:?}", self.deeds.complaints)
@@ -198,12 +201,14 @@ fn judge(
     let run = Run { processes, entries, accounts, store_astray, store_lost };
     let violations = check(&run);
     let mut outcomes = BTreeMap::new();
-    let (mut grants, mut doubled, mut earliest, mut latest) = (0, 0, i64::MAX, i64::MIN);
+    let (mut grants, mut doubled, mut found_out) = (0, 0, 0);
+    let (mut earliest, mut latest) = (i64::MAX, i64::MIN);
     for event in run.processes.iter().flatten() {
         match event {
             Event::Ended { outcome, .. } => *outcomes.entry(format!("{outcome:?}")).or_default() += 1,
             Event::Granted { .. } => grants += 1,
             Event::Lost { reason } if reason.contains("granted-the-number-twice") => doubled += 1,
+            Event::Lost { reason } if reason.contains("found-out") => found_out += 1,
             Event::Wall { ahead } => (earliest, latest) = (earliest.min(*ahead), latest.max(*ahead)),
             _ => {}
         }
@@ -218,6 +223,7 @@ fn judge(
         grants,
         repeated: repeated_numbers(&run),
         doubled,
+        found_out,
         processes: run.processes.len(),
         outcomes,
         wall_moved: latest.saturating_sub(earliest),
