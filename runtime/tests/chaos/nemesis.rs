@@ -105,6 +105,8 @@ pub struct Deeds {
     pub struck: BTreeMap<Kind, usize>,
     /// Spans in which leases may be doubled; see `checker`.
     pub astray: Vec<(u64, u64)>,
+    /// Spans in which leases and their count were lost.
+    pub lost: Vec<(u64, u64)>,
     pub complaints: Vec<String>,
     /// The last faults, in their order.
     pub last: VecDeque<String>,
@@ -135,7 +137,8 @@ impl Fault {
             Kind::CrashLeases => restart(arena.redis.as_mut(), || {}, self.span / 4),
             Kind::LoseLeases => {
                 astray = true;
-                self.lose_leases(arena);
+                self.lose_leases(arena, crew);
+                deeds.lost.push((from, now()));
             }
             Kind::EndSessions => end_sessions(arena),
             Kind::Exhaust => {
@@ -189,11 +192,13 @@ impl Fault {
         }
     }
 
-    /// A restart of the store that begins with nothing, and the operator who sets its tokens above those that the
-    /// protected data has seen.
-    fn lose_leases(&self, arena: &mut Arena) {
+    /// A restart of the store that begins with nothing, and the operator who sets its count to what the protected
+    /// data has seen. The next number is then one that a holder from before may have, who has not claimed with it
+    /// and sleeps meanwhile.
+    fn lose_leases(&self, arena: &mut Arena, crew: &mut Crew) {
         const VOLATILE: &str = "ALTER TABLE leasehold_lease SET UNLOGGED";
         const LASTING: &str = "ALTER TABLE leasehold_lease SET LOGGED";
+        crew.stop(BLIND, Stage::Granted);
         if let Some(redis) = &mut arena.redis {
             let data = redis.directory().join("appendonlydir");
             let forget = || fs::remove_dir_all(data).expect("the directory is ours");
@@ -214,6 +219,9 @@ impl Fault {
                 database.batch(LASTING).await;
             }
         });
+        // Now and then the others are first.
+        sleep(Duration::from_millis(self.choice as u64 % 4 * 20));
+        crew.go_on(BLIND);
     }
 }
 
@@ -246,8 +254,8 @@ fn lock_file(arena: &Arena, span: Duration) {
     });
 }
 
-/// Draws tokens until one is above `floor`.
-async fn climb(store: &Store, account: &str, floor: i64) {
+/// Draws tokens until the next one is above `seen`.
+async fn climb(store: &Store, account: &str, seen: i64) {
     loop {
         let owner = OwnerValue::fresh().expect("there is randomness");
         let key = LeaseKey::new(account).expect("it is short");
@@ -256,7 +264,7 @@ async fn climb(store: &Store, account: &str, floor: i64) {
         if let Ok(Acquisition::Granted(grant)) = answer {
             // If nobody hears it, its TTL frees the key.
             let _freed = store.release(&claim).await;
-            if grant.token.as_i64() > floor {
+            if grant.token.as_i64() >= seen {
                 return;
             }
         } else {

@@ -8,7 +8,7 @@ use leasehold::store::Claim;
 use leasehold::{LeaseKey, LeaseStore, OwnerValue};
 
 use crate::chance::Chance;
-use crate::checker::{Run, Violation, check};
+use crate::checker::{Run, Violation, check, repeated_numbers};
 use crate::crew::{Crew, Terms};
 use crate::database::Database;
 use crate::history::{self, Event, Outcome};
@@ -37,6 +37,12 @@ pub struct Report {
     pub violations: Vec<Violation>,
     pub writes: usize,
     pub grants: usize,
+    /// Numbers that were granted again after a loss of data.
+    pub repeated: usize,
+    /// Commits whose answer was lost, and of which was found out what became of them.
+    pub found_out: usize,
+    /// How often a lease was refused because another one had claimed with its number.
+    pub doubled: usize,
     pub processes: usize,
     /// What writers were told, by the outcome's name.
     pub outcomes: BTreeMap<String, usize>,
@@ -59,6 +65,12 @@ impl fmt::Display for Report {
             self.deeds.last.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
         )?;
         writeln!(f, "  writers were told: {:?}", self.outcomes)?;
+        writeln!(
+            f,
+            "  numbers granted again after a loss of data: {}; leases refused since another one had theirs: {}; \
+             commits that were asked about: {}",
+            self.repeated, self.doubled, self.found_out
+        )?;
         writeln!(f, "  violations: {:?}", self.violations)?;
         write!(f, "  complaints: {:?}", self.deeds.complaints)
     }
@@ -185,14 +197,18 @@ fn judge(
         let database = Database::open(&arena.own_ledger).await;
         (database.entries().await, database.accounts().await)
     });
-    let run = Run { processes, entries, accounts, store_astray: deeds.astray.clone() };
+    let (store_astray, store_lost) = (deeds.astray.clone(), deeds.lost.clone());
+    let run = Run { processes, entries, accounts, store_astray, store_lost };
     let violations = check(&run);
     let mut outcomes = BTreeMap::new();
-    let (mut grants, mut earliest, mut latest) = (0, i64::MAX, i64::MIN);
+    let (mut grants, mut doubled, mut found_out) = (0, 0, 0);
+    let (mut earliest, mut latest) = (i64::MAX, i64::MIN);
     for event in run.processes.iter().flatten() {
         match event {
             Event::Ended { outcome, .. } => *outcomes.entry(format!("{outcome:?}")).or_default() += 1,
             Event::Granted { .. } => grants += 1,
+            Event::Lost { reason } if reason.contains("granted-the-number-twice") => doubled += 1,
+            Event::Lost { reason } if reason.contains("found-out") => found_out += 1,
             Event::Wall { ahead } => (earliest, latest) = (earliest.min(*ahead), latest.max(*ahead)),
             _ => {}
         }
@@ -205,6 +221,9 @@ fn judge(
         violations,
         writes: run.entries.len(),
         grants,
+        repeated: repeated_numbers(&run),
+        doubled,
+        found_out,
         processes: run.processes.len(),
         outcomes,
         wall_moved: latest.saturating_sub(earliest),
