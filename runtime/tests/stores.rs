@@ -6,6 +6,7 @@ mod support;
 use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 
+use leasehold::store::etcd::EtcdStore;
 use leasehold::store::memory::MemoryStore;
 use leasehold::store::mysql::MysqlStore;
 use leasehold::store::postgres::PostgresStore;
@@ -119,6 +120,17 @@ fn mariadb_with_table() -> Server {
     server
 }
 
+#[derive(Clone)]
+struct Etcd(Lazy);
+
+impl Subject for Etcd {
+    type Store = EtcdStore;
+
+    async fn open(&self) -> EtcdStore {
+        EtcdStore::new(&servers::etcd_address(self.0.get())).expect("the address is right")
+    }
+}
+
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let mut all = trials("memory", Memory(MemoryStore::new()));
@@ -126,6 +138,7 @@ fn main() -> ExitCode {
     all.extend(trials("redis", Redis(Lazy::new(servers::redis))));
     all.extend(trials("postgres", Postgres(Lazy::new(postgres_with_table))));
     all.extend(trials("mysql", Mysql(Lazy::new(mariadb_with_table))));
+    all.extend(trials("etcd", Etcd(Lazy::new(servers::etcd))));
     // The servers belong to the tests, and end with the last of them; `exit` would leave them running.
     libtest_mimic::run(&arguments, all).exit_code()
 }

@@ -204,6 +204,24 @@ pub fn mariadb_address(server: &Server) -> String {
     format!("mysql://root@127.0.0.1:{}/mysql", server.port())
 }
 
+/// An etcd server of one node.
+pub fn etcd() -> Server {
+    let (directory, port) = (directory(), free_port());
+    let mut command = Command::new("etcd");
+    let clients = format!("http://127.0.0.1:{port}");
+    let peers = format!("http://127.0.0.1:{}", free_port());
+    command.arg("--data-dir").arg(directory.path().join("data"));
+    command.args(["--listen-client-urls", &clients, "--advertise-client-urls", &clients]);
+    command.args(["--listen-peer-urls", &peers, "--initial-advertise-peer-urls", &peers]);
+    command.args(["--initial-cluster", &format!("default={peers}"), "--logger", "zap"]);
+    Server::start(command, directory, port)
+}
+
+/// The address of an etcd server.
+pub fn etcd_address(server: &Server) -> String {
+    format!("http://127.0.0.1:{}", server.port())
+}
+
 /// Some servers refuse to run as root; then they run as the account that Debian made for them.
 fn service_account(name: &str) -> Option<(u32, u32)> {
     let own = Command::new("id").arg("-u").output().expect("every system has `id`");
