@@ -38,7 +38,7 @@ const LEAST_TTL: Duration = Duration::from_secs(2);
 /// etcd looks for ended leases twice a second, and removes them with the next agreement of its servers.
 const LATE: Duration = Duration::from_secs(2);
 
-/// Leases in etcd 3.4 or later. Clones share up to 16 connections for requests and, once somebody waits, one for
+/// Leases in etcd 3.4 or later. Clones share some 16 connections for requests and, once somebody waits, one for
 /// hints, which also come when a lease has ended by its TTL.
 ///
 /// A lease is the key `namespace/<name>` with the owner value, under an etcd lease of its own, whose number is made

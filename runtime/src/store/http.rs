@@ -21,8 +21,8 @@ pub(super) use self::address::{Address, User};
 use self::turn::{Turn, Underway};
 use super::Cause;
 
-/// One connection has one request at a time, so this is also how many connections there are for requests. Many
-/// renewals take turns on them.
+/// One connection has one request at a time, so this is also about how many connections there are for requests.
+/// Many renewals take turns on them.
 const MOST_AT_ONCE: usize = 16;
 
 /// Answers about leases are short; what is longer comes from something else.
