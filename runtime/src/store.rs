@@ -20,6 +20,8 @@ pub mod mysql;
 pub mod postgres;
 #[cfg(feature = "redis")]
 pub mod redis;
+#[cfg(feature = "redlock")]
+pub mod redlock;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 mod watch;

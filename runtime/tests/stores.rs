@@ -11,6 +11,7 @@ use leasehold::store::memory::MemoryStore;
 use leasehold::store::mysql::MysqlStore;
 use leasehold::store::postgres::PostgresStore;
 use leasehold::store::redis::RedisStore;
+use leasehold::store::redlock::RedlockStore;
 use leasehold::store::sqlite::SqliteStore;
 use libtest_mimic::Arguments;
 use support::conformance::{Subject, trials};
@@ -68,6 +69,22 @@ impl Subject for Redis {
 
     async fn open(&self) -> RedisStore {
         RedisStore::new(servers::redis_address(self.0.get())).expect("the address is right")
+    }
+}
+
+#[derive(Clone)]
+struct Redlock(Arc<OnceLock<Vec<Server>>>);
+
+impl Subject for Redlock {
+    type Store = RedlockStore;
+
+    async fn open(&self) -> RedlockStore {
+        let servers = self.0.get_or_init(servers::five_redis);
+        let store = RedlockStore::new(servers.iter().map(servers::redis_address));
+        let store = store.expect("the addresses are right");
+        // Two that do so at once agree: whoever comes second finds them made.
+        store.create_counters(None).await.expect("the servers are ours");
+        store
     }
 }
 
@@ -136,6 +153,7 @@ fn main() -> ExitCode {
     let mut all = trials("memory", Memory(MemoryStore::new()));
     all.extend(trials("sqlite", Sqlite(Arc::new(servers::directory()))));
     all.extend(trials("redis", Redis(Lazy::new(servers::redis))));
+    all.extend(trials("redlock", Redlock(Arc::default())));
     all.extend(trials("postgres", Postgres(Lazy::new(postgres_with_table))));
     all.extend(trials("mysql", Mysql(Lazy::new(mariadb_with_table))));
     all.extend(trials("etcd", Etcd(Lazy::new(servers::etcd))));

@@ -137,6 +137,11 @@ pub fn redis_with(options: &[&str], environment: &Environment) -> Server {
     Server::start(command, directory, port)
 }
 
+/// Five Redis servers that know nothing of each other.
+pub fn five_redis() -> Vec<Server> {
+    (0..5).map(|_| redis()).collect()
+}
+
 /// The address of a Redis server.
 pub fn redis_address(server: &Server) -> String {
     format!("redis://127.0.0.1:{}/", server.port())
