@@ -23,6 +23,9 @@ struct Faults {
     cut: Notify,
     /// Pieces that clients have sent; each small request is one.
     requests: AtomicUsize,
+    /// Connections that are open, and the most that ever were.
+    open: AtomicUsize,
+    most_open: AtomicUsize,
 }
 
 pub struct Proxy {
@@ -42,7 +45,13 @@ impl Proxy {
                 let Ok(server) = TcpStream::connect(("127.0.0.1", port)).await else { continue };
                 let ((from_client, to_client), (from_server, to_server)) =
                     (client.into_split(), server.into_split());
-                tokio::spawn(pass(from_client, to_server, Arc::clone(&shared), true));
+                let open = shared.open.fetch_add(1, Ordering::SeqCst) + 1;
+                shared.most_open.fetch_max(open, Ordering::SeqCst);
+                let counted = Arc::clone(&shared);
+                tokio::spawn(async move {
+                    pass(from_client, to_server, Arc::clone(&counted), true).await;
+                    counted.open.fetch_sub(1, Ordering::SeqCst);
+                });
                 tokio::spawn(pass(from_server, to_client, Arc::clone(&shared), false));
             }
         });
@@ -75,6 +84,11 @@ impl Proxy {
     /// Requests since the last call.
     pub fn requests(&self) -> usize {
         self.faults.requests.swap(0, Ordering::SeqCst)
+    }
+
+    /// The most connections that were open at the same time.
+    pub fn most_connections(&self) -> usize {
+        self.faults.most_open.load(Ordering::SeqCst)
     }
 }
 

@@ -32,15 +32,20 @@ pub struct Server {
 
 impl Server {
     /// Starts `program` and waits until it accepts connections on `port`.
-    pub fn start(mut command: Command, directory: TempDir, port: u16) -> Self {
+    pub fn start(command: Command, directory: TempDir, port: u16) -> Self {
+        let mut server = Self::begin(command, directory, port);
+        server.wait_until(accepts);
+        server
+    }
+
+    /// Starts `program`, which will listen on `port`.
+    fn begin(mut command: Command, directory: TempDir, port: u16) -> Self {
         let program = command.get_program().to_string_lossy().into_owned();
         let log = File::create(directory.path().join("log")).expect("the directory is ours");
         let errors = log.try_clone().expect("a file can be cloned");
         command.stdin(Stdio::null()).stdout(log).stderr(errors);
         let child = command.spawn().unwrap_or_else(|error| not_installed(&program, &error));
-        let mut server = Self { command, child, directory, port, program };
-        server.wait_until(|port| TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok());
-        server
+        Self { command, child, directory, port, program }
     }
 
     pub fn port(&self) -> u16 {
@@ -68,7 +73,7 @@ impl Server {
         loop {
             self.child = self.command.spawn().expect("it was started before");
             while self.child.try_wait().expect("it is our child").is_none() {
-                if TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).is_ok() {
+                if accepts(self.port) {
                     return;
                 }
                 sleep(Duration::from_millis(20));
@@ -102,6 +107,10 @@ impl Drop for Server {
     }
 }
 
+fn accepts(port: u16) -> bool {
+    TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok()
+}
+
 fn not_installed(program: &str, error: &io::Error) -> ! {
     panic!("{program} cannot be started ({error}); install what .ci/run installs, tests use real servers")
 }
@@ -126,6 +135,11 @@ pub fn redis_with(options: &[&str], environment: &Environment) -> Server {
     command.args(options).envs(environment.iter().cloned());
     command.arg("--dir").arg(directory.path());
     Server::start(command, directory, port)
+}
+
+/// Five Redis servers that know nothing of each other.
+pub fn five_redis() -> Vec<Server> {
+    (0..5).map(|_| redis()).collect()
 }
 
 /// The address of a Redis server.
@@ -202,6 +216,40 @@ pub fn mariadb() -> Server {
 /// The address of the database `mysql` of a MariaDB server, which every server has.
 pub fn mariadb_address(server: &Server) -> String {
     format!("mysql://root@127.0.0.1:{}/mysql", server.port())
+}
+
+/// An etcd server of one node.
+pub fn etcd() -> Server {
+    etcd_cluster(1).pop().expect("it is one")
+}
+
+/// etcd servers that make one cluster.
+pub fn etcd_cluster(size: u16) -> Vec<Server> {
+    let peers: Vec<u16> = (0..size).map(|_| free_port()).collect();
+    let names = peers.iter().map(|port| format!("node{port}=http://127.0.0.1:{port}"));
+    let cluster = names.collect::<Vec<_>>().join(",");
+    let start = |peer: u16| {
+        let (directory, port) = (directory(), free_port());
+        let mut command = Command::new("etcd");
+        let clients = format!("http://127.0.0.1:{port}");
+        let peers = format!("http://127.0.0.1:{peer}");
+        command.arg("--data-dir").arg(directory.path().join("data"));
+        command.args(["--name", &format!("node{peer}"), "--initial-cluster", &cluster, "--logger", "zap"]);
+        command.args(["--listen-client-urls", &clients, "--advertise-client-urls", &clients]);
+        command.args(["--listen-peer-urls", &peers, "--initial-advertise-peer-urls", &peers]);
+        // The other nodes must start before any of them is ready.
+        Server::begin(command, directory, port)
+    };
+    let mut servers: Vec<Server> = peers.into_iter().map(start).collect();
+    for server in &mut servers {
+        server.wait_until(accepts);
+    }
+    servers
+}
+
+/// The address of an etcd server.
+pub fn etcd_address(server: &Server) -> String {
+    format!("http://127.0.0.1:{}", server.port())
 }
 
 /// Some servers refuse to run as root; then they run as the account that Debian made for them.

@@ -21,14 +21,14 @@ struct Wanted {
 }
 
 #[derive(Default)]
-pub(super) struct Hints {
+pub(in crate::store) struct Hints {
     waiters: Arc<Waiters>,
     listener: Mutex<Option<mpsc::UnboundedSender<Wanted>>>,
 }
 
 impl Hints {
     /// Begins to listen for the releases of `key`, which are published on `channel`.
-    pub(super) async fn listen(
+    pub(in crate::store) async fn listen(
         &self,
         client: &Client,
         key: &LeaseKey,
