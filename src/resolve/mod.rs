@@ -3,6 +3,7 @@
 
 mod alternatives;
 mod assemble;
+mod bindings;
 mod builders;
 mod chain;
 mod condition;

@@ -7,8 +7,8 @@ use super::lex::{Token, TokenKind};
 use super::source::Source;
 use crate::facts::Span;
 use crate::facts::sql::{
-    AlterTable, Assignment, ColumnDefinition, CreateTable, Expr, ExprKind, StatementKind, TableChange,
-    TableName, UniqueColumns, Write, WriteVerb,
+    AlterTable, Assignment, Clauses, ColumnDefinition, CreateTable, Expr, ExprKind, StatementKind,
+    TableChange, TableName, UniqueColumns, Write, WriteVerb,
 };
 
 /// The statement's first two words.
@@ -295,5 +295,6 @@ fn blank(verb: WriteVerb, table: TableName, table_span: Span) -> Write {
         join_conditions: Vec::new(),
         ctes: Vec::new(),
         returning: None,
+        clauses: Clauses::default(),
     }
 }

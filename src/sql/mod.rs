@@ -3,6 +3,7 @@
 //! It depends on the text alone. A statement that does not parse never hides its neighbours, and no type
 //! of the parser leaves this room. It knows no schema and no rule.
 
+mod clauses;
 mod convert;
 mod dialect;
 mod extract;

@@ -26,6 +26,8 @@ mod statement_texts;
 mod statements;
 mod timelines;
 mod told_by_callers;
+mod written;
+mod written_owner;
 
 pub(super) use binaries::binaries;
 pub(super) use clocks::clock_flows;
