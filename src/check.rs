@@ -6,6 +6,7 @@
 
 mod changed;
 mod demand;
+mod figures;
 mod front_ends;
 mod load;
 mod selection;
@@ -17,6 +18,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 
+pub use figures::{SqlCounts, SqlFigures};
 pub use selection::{FailOn, Selection};
 
 use crate::changes::Changes;
@@ -65,6 +67,8 @@ pub struct Report {
     pub summary: Summary,
     /// What a person should hear of beside the findings, such as a suppression that cannot be read.
     pub notes: Vec<String>,
+    /// How far the SQL files were read.
+    pub sql: SqlFigures,
 }
 
 /// Why a run could not do its work.
@@ -120,16 +124,19 @@ fn run(options: &Options) -> Result<(Report, Sources), CheckError> {
     problems.extend(unreadable);
 
     let asked: Vec<PathBuf> = options.paths.iter().map(|path| options.working_directory.join(path)).collect();
-    let mut inventory = workspace::inventory(&Workspace {
+    let workspace = Workspace {
         sources: &sources,
         packages: &packages,
         parsed: &parsed,
         asked: &asked,
         models: &options.models,
         configuration: &options.configuration,
-    });
+    };
+    let mut inventory = workspace::inventory(&workspace);
+    let histories = workspace::notes(&workspace);
     inventory.problems.extend(problems);
     let mut report = judge(&mut inventory, &parsed, &sources, options);
+    report.notes.extend(histories);
     report.notes.extend(skipped);
     Ok((report, sources))
 }
@@ -213,7 +220,8 @@ fn judge(inventory: &mut Inventory, parsed: &[ParsedFile], sources: &Sources, op
     }
     findings.sort_by(|a, b| order(a).cmp(&order(b)));
     findings.dedup();
-    Report { summary: summarise(&findings, suppressed.len(), parsed, sources), findings, notes }
+    let summary = summarise(&findings, suppressed.len(), parsed, sources);
+    Report { summary, findings, notes, sql: figures::sql_figures(parsed, sources) }
 }
 
 /// By place first: files are numbered in the order of their paths.

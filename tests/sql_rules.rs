@@ -46,6 +46,7 @@ impl Case<'_> {
             call: Some(Location { file, span: Span::new(0, 1) }),
             complete: true,
             count: CountUse::Checked,
+            count_dropped_by: None,
             reply_dropped: false,
             is_best_effort: false,
             session_lock: None,

@@ -13,13 +13,15 @@
 //!
 //! This module holds what all storages share: the errors and the words. It knows no SQL.
 
+#[cfg(feature = "mysql")]
+pub mod mysql;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 mod resource;
 mod row;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
-#[cfg(feature = "postgres")]
+#[cfg(any(feature = "postgres", feature = "mysql"))]
 mod work;
 
 use std::convert::Infallible;

@@ -51,8 +51,8 @@
 //!
 //! # Features
 //!
-//! `memory` and `sqlite` (default), `redis`, `postgres`: a store each, and with the last of them fenced transactions
-//! for PostgreSQL. Events and errors go to `tracing`.
+//! `memory` and `sqlite` (default), `redis`, `postgres`, `mysql`: a store each, and with `sqlite`, `postgres` and `mysql`
+//! fenced transactions for these databases. Events and errors go to `tracing`.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(
@@ -62,15 +62,21 @@
 
 pub mod clock;
 mod election;
-#[cfg(any(feature = "postgres", feature = "sqlite"))]
+#[cfg(any(feature = "postgres", feature = "sqlite", feature = "mysql"))]
 pub mod fence;
 mod key;
 mod lease;
 mod leases;
 mod loss;
+#[cfg(feature = "mysql")]
+mod mysql_advice;
+#[cfg(feature = "mysql")]
+mod mysql_desk;
 mod renewal;
 pub mod settings;
 pub mod shutdown;
+#[cfg(feature = "sqlite")]
+mod sqlite_advice;
 #[cfg(feature = "sqlite")]
 mod sqlite_desk;
 pub mod store;

@@ -4,6 +4,8 @@ mod support;
 
 use std::time::{Duration, Instant};
 
+use leasehold::fence::FenceError;
+use leasehold::fence::postgres::PostgresFence;
 use leasehold::store::memory::MemoryStore;
 use leasehold::store::postgres::PostgresStore;
 use leasehold::store::redis::RedisStore;
@@ -152,6 +154,36 @@ async fn postgres_connections_that_were_closed_are_not_used() {
     plain.batch_execute(others).await.expect("it is ours");
     tokio::time::sleep(Duration::from_millis(300)).await;
     assert!(matches!(store.acquire(&claim("again")).await, Ok(Acquisition::Granted(_))));
+}
+
+/// A connection that is half dead would be waited for as long as the lease is renewed, which is for ever.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_silent_database_does_not_keep_a_lease() {
+    let server = started(servers::postgres).await;
+    let proxy = Proxy::before(server.port()).await;
+    let address = format!("host=127.0.0.1 port={} user=postgres dbname=postgres", proxy.port());
+    let fence = PostgresFence::new(&address).expect("the address is right");
+    fence.create_table().await.expect("the database is ours");
+    let ttl = Duration::from_millis(600);
+    let leases = Leases::builder(MemoryStore::new()).ttl(ttl).build().expect("the settings are right");
+    let lease = leases.acquire("silent").await.expect("it is free");
+    let claimed = fence.claim(&lease, "silent").await.expect("it is the first");
+    proxy.swallow(true);
+    // The first goes over the connection that there is, the second has to open one.
+    for attempt in 0..2 {
+        let patience = Duration::from_secs(15);
+        let ended = tokio::time::timeout(patience, fence.claim(&lease, "silent")).await;
+        let Ok(Err(FenceError::Database { .. })) = ended else {
+            panic!("claim {attempt} does not end as it should")
+        };
+    }
+    let began = claimed.transaction(async |tx| tx.execute("SELECT 1", &[]).await);
+    let ended = tokio::time::timeout(Duration::from_secs(15), began).await.expect("it has a limit too");
+    assert!(matches!(ended, Err(FenceError::Database { .. })), "{ended:?}");
+    lease.check().expect("it was renewed all the time");
+    proxy.swallow(false);
+    fence.claim(&lease, "silent").await.expect("the database answers again");
+    assert!(lease.release().await.is_released());
 }
 
 #[tokio::test]

@@ -2,32 +2,16 @@
 
 mod support;
 
-use std::task::Poll;
 use std::time::Duration;
 
+use leasehold::Leases;
 use leasehold::fence::postgres::PostgresFence;
 use leasehold::fence::sqlite::SqliteFence;
 use leasehold::fence::{FenceError, RowFence};
 use leasehold::store::memory::MemoryStore;
-use leasehold::{Lease, Leases};
+use support::holders::{leases, poll_times, two_holders};
 use support::servers::{self, Server};
 use tokio_postgres::{Client, NoTls};
-
-fn leases() -> Leases {
-    Leases::builder(MemoryStore::new()).ttl(Duration::from_secs(60)).build().expect("the settings are right")
-}
-
-/// An early holder that does not know that its lease has ended, and its successor.
-async fn two_holders() -> (Lease, Lease) {
-    // Two stores that count alike: as after a pause, the first holder still believes in its lease.
-    let (first, second) = (leases(), leases());
-    let stale = first.acquire("accounts").await.expect("it is free");
-    let before = second.acquire("accounts").await.expect("it is free");
-    assert!(before.release().await.is_released());
-    let successor = second.acquire("accounts").await.expect("it is free");
-    assert!(stale.token() < successor.token());
-    (stale, successor)
-}
 
 struct Postgres {
     fence: PostgresFence,
@@ -140,21 +124,6 @@ async fn postgres_does_not_call_a_failed_transaction_committed() {
         .await;
     assert!(matches!(swallowed, Err(FenceError::Database { .. })), "{swallowed:?}");
     assert_eq!((database.balance(1).await, database.idle_in_transaction().await), (100, 0));
-}
-
-/// Polls `work` as it asks for it, for so many times; `None` when it was not done by then.
-async fn poll_times<W: Future>(work: W, times: u32) -> Option<W::Output> {
-    let mut work = std::pin::pin!(work);
-    let mut polled = 0;
-    std::future::poll_fn(|context| {
-        polled += 1;
-        match work.as_mut().poll(context) {
-            Poll::Ready(done) => Poll::Ready(Some(done)),
-            Poll::Pending if polled >= times => Poll::Ready(None),
-            Poll::Pending => Poll::Pending,
-        }
-    })
-    .await
 }
 
 /// Drops the transaction after its first poll, after its second, and so on until it gets through; at once, and a

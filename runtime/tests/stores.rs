@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 
 use leasehold::store::memory::MemoryStore;
+use leasehold::store::mysql::MysqlStore;
 use leasehold::store::postgres::PostgresStore;
 use leasehold::store::redis::RedisStore;
 use leasehold::store::sqlite::SqliteStore;
@@ -94,12 +95,37 @@ fn postgres_with_table() -> Server {
     server
 }
 
+#[derive(Clone)]
+struct Mysql(Lazy);
+
+impl Subject for Mysql {
+    type Store = MysqlStore;
+
+    async fn open(&self) -> MysqlStore {
+        MysqlStore::new(&servers::mariadb_address(self.0.get())).expect("the address is right")
+    }
+}
+
+/// A MariaDB server with the table of leases.
+fn mariadb_with_table() -> Server {
+    let server = servers::mariadb();
+    let address = servers::mariadb_address(&server);
+    let made = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Runtime::new().expect("a runtime starts");
+        let store = MysqlStore::new(&address).expect("the address is right");
+        runtime.block_on(store.create_table()).expect("the database is ours");
+    });
+    made.join().expect("the table was made");
+    server
+}
+
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let mut all = trials("memory", Memory(MemoryStore::new()));
     all.extend(trials("sqlite", Sqlite(Arc::new(servers::directory()))));
     all.extend(trials("redis", Redis(Lazy::new(servers::redis))));
     all.extend(trials("postgres", Postgres(Lazy::new(postgres_with_table))));
+    all.extend(trials("mysql", Mysql(Lazy::new(mariadb_with_table))));
     // The servers belong to the tests, and end with the last of them; `exit` would leave them running.
     libtest_mimic::run(&arguments, all).exit_code()
 }

@@ -10,7 +10,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use crate::facts::file::{FileFacts, ParsedFile};
 use crate::facts::rust::{Constant, ExprKind, Function, RustFile, Type, TypeKind};
 use crate::facts::walk::each_expr;
-use crate::locks::naming::words;
+use crate::locks::naming::{may_be_token, words};
 use crate::resolve::{Models, acts_on_store, runs_sql, takes_session};
 use crate::sources::Interest;
 
@@ -289,9 +289,11 @@ impl Names {
         self.used.extend(facts.functions.iter().filter_map(|function| function.owner.clone()));
     }
 
-    /// A file with statements needs their texts, what looks at their counts, and whose time they are given.
+    /// A file with statements needs their texts, what looks at their counts, whose time they are given, and
+    /// where the tokens come from.
     fn ask_for_statement(&mut self, facts: &RustFile) {
         for function in &facts.functions {
+            self.used.extend(sources_of_tokens(function));
             for name in mentioned(function) {
                 let is_constant = name.chars().all(|c| c.is_uppercase() || c == '_' || c.is_numeric());
                 let reads_clock = || words(name).iter().any(|word| CLOCK_HELPERS.contains(&word.as_str()));
@@ -415,6 +417,24 @@ impl Search {
 fn may_hold_script(constant: &Constant) -> bool {
     const HOLDERS: &[&str] = &["str", "String", "Script", "LazyLock", "Lazy", "OnceLock"];
     constant.ty.as_ref().is_none_or(|ty| HOLDERS.contains(&ty.name()))
+}
+
+/// The functions whose results a body puts into fields with the name of a token.
+fn sources_of_tokens(function: &Function) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    if let Some(body) = &function.body {
+        each_expr(body, &mut |expr| {
+            let ExprKind::Struct { fields, .. } = &expr.kind else { return };
+            for (_, value) in fields.iter().filter(|(name, _)| may_be_token(name)) {
+                if let ExprKind::Call { callee, .. } = &value.kind
+                    && let ExprKind::Path(path) = &callee.kind
+                {
+                    names.extend(path.last().cloned());
+                }
+            }
+        });
+    }
+    names
 }
 
 /// The names of functions, methods, constants and types in a body.

@@ -10,10 +10,12 @@ use super::demand::{Demand, Search};
 use super::{Options, front_ends};
 use crate::configuration::Configuration;
 use crate::facts::file::{FileFacts, ParsedFile};
+use crate::facts::sql::Dialect;
 use crate::facts::{FileId, InputProblem, Span};
 use crate::sources::{
     FileKind, Interest, Packages, ReadError, Sources, Words, read_packages, without_test_modules,
 };
+use crate::sql::migration::dialect_of_path;
 use crate::suppression;
 
 /// What reading a file gives.
@@ -24,6 +26,18 @@ type Text = Result<String, ReadError>;
 struct Settings<'a> {
     tests: bool,
     configuration: &'a Configuration,
+    packages: &'a Packages,
+    /// The one database of each package, where its manifest shows it.
+    dialects: &'a [Option<Dialect>],
+}
+
+impl Settings<'_> {
+    /// What is known of a file's dialect beside its text.
+    fn dialect(self, sources: &Sources, file: FileId) -> Option<Dialect> {
+        let package = || self.dialects.get(self.packages.of(file)?).copied().flatten();
+        let configured = self.configuration.dialect(sources.absolute(file));
+        configured.or_else(|| dialect_of_path(sources.path(file))).or_else(package)
+    }
 }
 
 /// How many times the files parsed so far may ask for others.
@@ -41,12 +55,13 @@ pub(super) struct Loaded {
 /// tests, benches and examples is left alone unless `tests` asks for it.
 pub(super) fn load(sources: &mut Sources, options: &Options) -> Loaded {
     let Options { models, configuration, .. } = options;
-    let settings = Settings { tests: options.tests, configuration };
     let mut problems = Vec::new();
     let words = Words::with(models.own_words());
     let reading = read_all(sources, options.tests, &words, &mut problems);
     let (packages, broken) = read_packages(sources);
     problems.extend(broken);
+    let dialects = super::workspace::dialects(&packages);
+    let settings = Settings { tests: options.tests, configuration, packages: &packages, dialects: &dialects };
     let mut parsed = parse_all(sources, &reading.wanted, settings, &mut problems);
     let mut demand = Demand::default();
     let dependencies = super::workspace::dependencies(&packages);
@@ -181,8 +196,7 @@ fn parse_all(
             let (facts, problems) = if illegible.contains(&file) {
                 (FileFacts::Unreadable, Vec::new())
             } else {
-                let dialect = settings.configuration.dialect(sources.absolute(file));
-                front_ends::parse(file, kind, dialect, &code)
+                front_ends::parse(file, kind, settings.dialect(sources, file), &code)
             };
             (ParsedFile { file, facts, suppressions }, problems)
         })

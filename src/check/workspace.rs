@@ -5,7 +5,9 @@ use crate::facts::file::FileFacts;
 use crate::facts::lua::LuaFile;
 use crate::facts::sql::Dialect;
 use crate::locks::Inventory;
-use crate::resolve::{IncludedTexts, Package, PackageDependency, SourceUnit, SqlUnit, crates, resolve};
+use crate::resolve::{
+    IncludedTexts, Package, PackageDependency, SourceUnit, SqlUnit, crates, doubled_versions, resolve,
+};
 use crate::sources::{Manifest, Packages};
 use crate::sql::migration;
 
@@ -13,16 +15,8 @@ use super::Workspace;
 
 /// Puts the facts of all files together.
 pub(super) fn inventory(workspace: &Workspace<'_>) -> Inventory {
-    let Workspace { sources, packages, parsed, asked, models, configuration } = *workspace;
-    let told = |manifest: &Manifest| configuration.dialect(sources.absolute(manifest.file));
-    let listed: Vec<Package> = packages
-        .manifests
-        .iter()
-        .map(|manifest| {
-            let package = package(manifest);
-            Package { dialect: told(manifest).or(package.dialect), ..package }
-        })
-        .collect();
+    let Workspace { sources, packages, parsed, models, configuration, .. } = *workspace;
+    let listed = listed(workspace);
     let texts: Vec<(FileId, std::sync::Arc<str>)> = parsed
         .iter()
         .filter(|file| !matches!(file.facts, FileFacts::Rust(_)))
@@ -43,31 +37,7 @@ pub(super) fn inventory(workspace: &Workspace<'_>) -> Inventory {
             _ => None,
         })
         .collect();
-    let sql: Vec<SqlUnit<'_>> = parsed
-        .iter()
-        .filter_map(|file| match &file.facts {
-            FileFacts::Sql(facts, dialect) => {
-                let package = packages.of(file.file);
-                let absolute = sources.absolute(file.file);
-                let dialect = configuration
-                    .dialect(absolute)
-                    .or_else(|| migration::dialect_of_path(sources.path(file.file)))
-                    .or_else(|| dialect_of(package, &listed))
-                    .unwrap_or(*dialect);
-                let named = asked.iter().any(|path| path == absolute);
-                let text = sources.text(file.file);
-                let (path, text) = (sources.path(file.file), text.as_deref().unwrap_or(""));
-                let role = match configuration.history(absolute) {
-                    Some(root) => migration::classify_in_history(path, text, &root.to_string_lossy()),
-                    None => migration::classify(path, text),
-                };
-                let is_test = sources.file(file.file).is_test;
-                let preferred = configuration.dialect(absolute).or_else(|| dialect_of(package, &listed));
-                Some(SqlUnit { file: file.file, facts, dialect, preferred, role, package, is_test, named })
-            }
-            _ => None,
-        })
-        .collect();
+    let sql = sql_units(workspace, &listed);
     let libraries: Vec<(FileId, &LuaFile)> = parsed
         .iter()
         .filter_map(|file| match &file.facts {
@@ -78,6 +48,63 @@ pub(super) fn inventory(workspace: &Workspace<'_>) -> Inventory {
     resolve(&rust, &sql, &libraries, &included, &listed, models, &configuration.conventions)
 }
 
+/// What a person should hear of the histories beside the findings.
+pub(super) fn notes(workspace: &Workspace<'_>) -> Vec<String> {
+    let listed = listed(workspace);
+    let path = |file| workspace.sources.path(file);
+    doubled_versions(&sql_units(workspace, &listed), &listed)
+        .into_iter()
+        .filter(|(file, _)| workspace.sources.file(*file).reported)
+        .map(|(file, other)| {
+            let (file, other) = (path(file), path(other));
+            format!("{file} has the version of {other}: the migration tool refuses it, or leaves it out without a word")
+        })
+        .collect()
+}
+
+fn listed(workspace: &Workspace<'_>) -> Vec<Package> {
+    let Workspace { sources, packages, configuration, .. } = *workspace;
+    let told = |manifest: &Manifest| configuration.dialect(sources.absolute(manifest.file));
+    packages
+        .manifests
+        .iter()
+        .map(|manifest| {
+            let package = package(manifest);
+            Package { dialect: told(manifest).or(package.dialect), ..package }
+        })
+        .collect()
+}
+
+/// The `.sql` files, with what each of them is for.
+fn sql_units<'a>(workspace: &Workspace<'a>, listed: &[Package]) -> Vec<SqlUnit<'a>> {
+    let Workspace { sources, packages, parsed, asked, configuration, .. } = *workspace;
+    parsed
+        .iter()
+        .filter_map(|file| match &file.facts {
+            FileFacts::Sql(facts, dialect) => {
+                let package = packages.of(file.file);
+                let absolute = sources.absolute(file.file);
+                let dialect = configuration
+                    .dialect(absolute)
+                    .or_else(|| migration::dialect_of_path(sources.path(file.file)))
+                    .or_else(|| dialect_of(package, listed))
+                    .unwrap_or(*dialect);
+                let named = asked.iter().any(|path| path == absolute);
+                let text = sources.text(file.file);
+                let (path, text) = (sources.path(file.file), text.as_deref().unwrap_or(""));
+                let role = match configuration.history(absolute) {
+                    Some(root) => migration::classify_in_history(path, text, &root.to_string_lossy()),
+                    None => migration::classify(path, text),
+                };
+                let is_test = sources.file(file.file).is_test;
+                let preferred = configuration.dialect(absolute).or_else(|| dialect_of(package, listed));
+                Some(SqlUnit { file: file.file, facts, dialect, preferred, role, package, is_test, named })
+            }
+            _ => None,
+        })
+        .collect()
+}
+
 /// Pairs of packages of the run, the dependent first.
 pub(super) fn dependencies(packages: &Packages) -> Vec<(usize, usize)> {
     let listed: Vec<Package> = packages.manifests.iter().map(package).collect();
@@ -86,6 +113,11 @@ pub(super) fn dependencies(packages: &Packages) -> Vec<(usize, usize)> {
         .flat_map(|(from, names)| names.into_iter().map(move |(_, to)| (from, to)))
         .filter(|(from, to)| from != to)
         .collect()
+}
+
+/// The one database of each package, where its manifest shows it.
+pub(super) fn dialects(packages: &Packages) -> Vec<Option<Dialect>> {
+    packages.manifests.iter().map(|manifest| package(manifest).dialect).collect()
 }
 
 fn package(manifest: &Manifest) -> Package {

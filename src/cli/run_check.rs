@@ -15,6 +15,7 @@ use super::{COULD_NOT, FAILED, report_file, stream};
 use crate::changes::{Changes, ChangesError};
 use crate::check::{self, CheckError, Options, Report, Selection, check};
 use crate::configuration::{Configuration, ConfigurationError};
+use crate::facts::reading::Reading;
 use crate::resolve::Models;
 use crate::rules::UnknownRule;
 use crate::sources::{PathError, ReadError, Sources, Unsaved, read_unsaved};
@@ -218,6 +219,21 @@ fn tell_figures(report: &Report, sources: &Sources, start: Instant) {
     let took = start.elapsed().as_millis();
     let message = format!("{read} files found, {} of {} parsed, {took} ms", summary.parsed, summary.files);
     stream::tell("note", &message);
+    for (dialect, counts) in &report.sql.by_dialect {
+        let (all, check::SqlCounts { parsed, sorted, unread }) = (counts.statements(), *counts);
+        let name = dialect.name();
+        let message = format!(
+            "{name}: {all} statements in SQL files, {parsed} parsed, {sorted} sorted by their words, {unread} unread"
+        );
+        stream::tell("note", &message);
+    }
+    for (place, reading) in &report.sql.doubtful {
+        let how = match reading {
+            Reading::Unread => "this statement could not be read",
+            _ => "this statement could not be parsed and was read by its words",
+        };
+        stream::tell("note", &format!("{place}: {how}"));
+    }
 }
 
 /// How many findings each rule has, most first.

@@ -8,6 +8,7 @@ pub mod lines;
 pub mod lua;
 pub mod migration;
 pub mod problem;
+pub mod reading;
 pub mod rust;
 pub mod span;
 pub mod sql;

@@ -12,6 +12,17 @@ pub enum Dialect {
     Generic,
 }
 
+impl Dialect {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Postgres => "PostgreSQL",
+            Self::MySql => "MySQL",
+            Self::Sqlite => "SQLite",
+            Self::Generic => "standard SQL",
+        }
+    }
+}
+
 /// Which half of a migration a statement stands in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Section {
@@ -238,6 +249,29 @@ pub struct Clauses {
     pub set: Option<Span>,
     /// The condition behind WHERE.
     pub condition: Option<Span>,
+}
+
+impl Write {
+    /// A write of which only this is known.
+    pub fn new(verb: WriteVerb, table: TableName, table_span: Span) -> Self {
+        Self {
+            verb,
+            table,
+            alias: None,
+            table_span,
+            assignments: Vec::new(),
+            insert_columns: Vec::new(),
+            insert_values: Vec::new(),
+            skips_conflicts: false,
+            predicate: None,
+            conflict_predicate: None,
+            sources: Vec::new(),
+            join_conditions: Vec::new(),
+            ctes: Vec::new(),
+            returning: None,
+            clauses: Clauses::default(),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

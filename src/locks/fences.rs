@@ -175,7 +175,6 @@ fn standing(
     column: &Column,
     own: &[&RuntimeWrite<'_>],
 ) -> Option<(TokenTier, TokenKind)> {
-    let tier = inventory.conventions.token_tier(&table.name.name, &column.name)?;
     let profiles = own.iter().filter_map(|w| inventory.tables().profile(w.site, &w.write.table));
     let known = profiles
         .flat_map(|p| &p.tokens)
@@ -185,7 +184,7 @@ fn standing(
         let profile = super::tables::declared(table, &inventory.conventions);
         profile.tokens.iter().find(|t| t.name.eq_ignore_ascii_case(&column.name)).map(|t| (t.tier, t.kind))
     };
-    known.or_else(|| declared().filter(|_| tier <= TokenTier::Lease))
+    known.or_else(|| declared().filter(|(tier, _)| *tier <= TokenTier::Lease))
 }
 
 fn usage(inventory: &Inventory, own: &[&RuntimeWrite<'_>], column: &str) -> Usage {

@@ -254,6 +254,8 @@ pub enum OwnerValue {
     PerProcess,
     /// A variable, parameter or field of this name.
     Named(String),
+    /// What the store has answered: a count, a copy of something else.
+    Read,
     Unknown,
 }
 

@@ -2,7 +2,10 @@
 //! without the release and the writes that come behind it.
 
 mod cancelled;
+mod checked_writes;
 mod endings;
+mod held_writes;
+mod late_tokens;
 mod left_tasks;
 
 use std::collections::HashMap;
@@ -33,7 +36,10 @@ pub struct HeldRegion {
 }
 
 pub use cancelled::{DroppedTransaction, dropped_transactions};
+pub use checked_writes::{CheckedWrite, checked_writes};
 pub use endings::{AbruptEnd, abrupt_ends};
+pub use held_writes::{HeldWrite, held_writes};
+pub use late_tokens::{LateToken, TokenSource, late_tokens};
 pub use left_tasks::{LeftKind, LeftWork, left_work};
 
 /// A write behind the release to what was read while the lock was held.

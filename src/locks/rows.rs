@@ -8,6 +8,7 @@ mod claims;
 mod clocks;
 mod drawn_tokens;
 mod lookups;
+mod overwrites;
 mod owners;
 mod protection;
 mod purpose;
@@ -19,6 +20,7 @@ pub use claims::{
 
 pub use clocks::{ClientClock, client_clocks};
 pub use drawn_tokens::{DrawnToken, drawn_tokens};
+pub use overwrites::Overwrite;
 pub use owners::{UncomparedOwner, uncompared_row_owners};
 pub use renewals::renewal_statements;
 

@@ -18,6 +18,8 @@ pub struct SqlSite {
     /// `false` when pieces of the text are unknown in places where a predicate could stand.
     pub complete: bool,
     pub count: CountUse,
+    /// The caller that drops the count, when the function that runs it hands it on.
+    pub count_dropped_by: Option<Location>,
     /// Nothing looks at what comes back, rows included.
     pub reply_dropped: bool,
     /// Its count is dropped in a function whose whole result every caller throws away.
@@ -54,10 +56,12 @@ impl SqlSite {
         Location { file: self.source.file, span: self.source.map.source_span(span) }
     }
 
-    /// What the program binds to a parameter that counts by position.
+    /// What the program binds to a parameter.
     pub fn bound(&self, parameter: &Bind) -> Option<&BoundValue> {
-        let Bind::Position(number) = parameter else { return None };
-        self.binds.get(usize::try_from(*number).ok()?.checked_sub(1)?)
+        match parameter {
+            Bind::Position(number) => self.binds.get(usize::try_from(*number).ok()?.checked_sub(1)?),
+            Bind::Name(name) => self.binds.iter().find(|bind| bind.parameter.as_deref() == Some(name)),
+        }
     }
 
     /// Not a test, and not DML at a migration's top level, which is a back-fill under the migration's own lock.
@@ -144,6 +148,8 @@ pub struct TransactionScope {
 pub struct BoundValue {
     /// The Rust expression's name, such as `token` or `now`.
     pub name: Option<String>,
+    /// The parameter's name in the statement, where it is bound by name.
+    pub parameter: Option<String>,
     /// Made from a reading of this process's wall clock, at this place.
     pub wall_clock: Option<Location>,
     /// A constant of the program.

@@ -5,6 +5,7 @@
 //! single statement.
 
 mod evidence;
+mod holders;
 mod upkeep;
 mod walk;
 
@@ -21,7 +22,7 @@ use crate::facts::sql::TableName;
 pub(super) use evidence::{has_column, used_columns};
 pub(super) use upkeep::upkeep;
 use walk::each_table;
-pub use walk::{NestedWrite, selects, writes};
+pub use walk::{NestedWrite, compared_columns, selects, writes};
 pub(super) use walk::{inner_selects, is_before, is_null, literal, own_compares, reads};
 
 /// A table, as far as it matters to locking.
@@ -88,6 +89,7 @@ impl Tables {
         for site in &sites {
             evidence::columns(&mut tables, inventory, site);
         }
+        holders::learn(&mut tables, inventory, &sites);
         tables.profiles.values_mut().for_each(TableProfile::tell_tokens_from_owners);
         for site in &sites {
             evidence::claims(&mut tables, site);

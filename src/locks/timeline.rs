@@ -40,6 +40,26 @@ pub struct Step {
     pub in_loop: Option<u32>,
     /// The steps whose replies are in what it writes.
     pub made_of: Vec<usize>,
+    /// The steps whose replies decide it, in a way that is not known to be a yes.
+    pub decided_by: Vec<usize>,
+    /// The steps whose replies are in guards that live here, and free something when they are dropped.
+    pub kept: Vec<usize>,
+    /// The look in memory at a lease that says it is still held where this runs.
+    pub check: Option<HeldCheck>,
+    /// How many calls lie between the function and the step.
+    pub depth: usize,
+    /// The fields that its reply is put into, in what the function gives.
+    pub given_as: Vec<String>,
+}
+
+/// A question whether a lease is still held that a process asks itself, without the store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeldCheck {
+    pub location: Location,
+    /// The method, function or field that answers it, or `None` where a clock is compared.
+    pub name: Option<String>,
+    /// The type that is asked takes, keeps or frees a lock; otherwise it is called so.
+    pub is_of_known_lease: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -173,6 +173,24 @@ const OTHER_TIME: &[&str] =
 const LEASE: &[&str] =
     &["lock", "lease", "leader", "leadership", "election", "redlock", "mutex", "semaphore", "claim"];
 
+/// Words that begin a question.
+const ASKING: &[&str] = &[
+    "is", "am", "are", "was", "has", "have", "had", "still", "check", "ensure", "assert", "verify",
+    "require", "not", "been",
+];
+
+/// Answers that say of a lease, and of few other things, that it is held.
+const HELD: &[&str] = &["held", "hold", "holds", "holding", "owned", "owns", "leading"];
+
+/// Answers that say so of what is known to be a lease.
+const GOOD: &[&str] = &["valid", "alive", "live", "active", "fresh", "current", "leader", "mine"];
+
+/// Answers that say of a lease, and of few other things, that it is gone.
+const LOST: &[&str] = &["lost", "lapsed", "revoked", "stolen"];
+
+/// Answers that say so of what is known to be a lease.
+const BAD: &[&str] = &["expired", "stale", "invalid", "dead", "over", "gone"];
+
 const FORCED: &[&str] =
     &["force", "forced", "admin", "operator", "repair", "purge", "reset", "wipe", "flush", "steal", "break"];
 
@@ -243,6 +261,33 @@ fn says_renewal_setting(name: &str) -> bool {
     (says_renewal(name) || any(name, KEEPING)) && !says_other_time(name)
 }
 
+/// Whether a method, function or field by this name may ask whether a lease is still held, and what its yes
+/// means. All words must take part: `is_valid_name` asks for something else.
+pub fn asks_held(name: &str) -> Option<bool> {
+    let words = words(name);
+    let is_one = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+    let known = [ASKING, HELD, GOOD, LOST, BAD, LEASE].concat();
+    if words.is_empty() || !words.iter().all(|word| known.contains(&word.as_str())) {
+        return None;
+    }
+    let (good, bad) = (is_one(HELD) || is_one(GOOD), is_one(LOST) || is_one(BAD));
+    let asks = is_one(ASKING);
+    let negated = is_one(&["not"]);
+    match (good, bad) {
+        // `leader` alone is somebody's name.
+        (true, false) if asks || is_one(HELD) => Some(!negated),
+        (false, true) => Some(negated),
+        // `ensure_lease` may take it.
+        (false, false) if is_one(LEASE) && is_one(&["check", "assert", "verify"]) => Some(true),
+        _ => None,
+    }
+}
+
+/// Whether such a name is clear by itself, where the thing that is asked is called a lease.
+pub fn says_held(name: &str) -> bool {
+    any(name, HELD) || any(name, LOST) || (any(name, &["leader"]) && any(name, ASKING))
+}
+
 pub fn says_forced(name: &str) -> bool {
     any(name, FORCED)
 }
@@ -258,5 +303,23 @@ mod tests {
         assert!(says_lock("job-lock:{}"));
         assert!(!says_lock("mod:release:block"));
         assert!(says_other("webhook:seen:{}"));
+    }
+
+    #[test]
+    fn questions_whether_a_lease_is_held() {
+        for name in ["is_held", "still_held", "held", "is_lock_held", "owns_lock", "is_leader", "is_valid"] {
+            assert_eq!(asks_held(name), Some(true), "{name}");
+        }
+        for name in ["ensure_held", "check_lease", "assert_leadership", "not_expired"] {
+            assert_eq!(asks_held(name), Some(true), "{name}");
+        }
+        for name in ["is_lost", "has_expired", "lease_lost", "lost", "is_not_held"] {
+            assert_eq!(asks_held(name), Some(false), "{name}");
+        }
+        for name in
+            ["leader", "current", "is_valid_name", "lock", "lease", "is_empty", "active_jobs", "hold_on"]
+        {
+            assert_eq!(asks_held(name), None, "{name}");
+        }
     }
 }

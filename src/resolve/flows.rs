@@ -84,6 +84,21 @@ pub struct Moment {
     pub location: Location,
 }
 
+/// A question, asked in this process, whether a lease is still held, as far as names and clocks show.
+#[derive(Debug, PartialEq, Eq)]
+pub struct HeldQuestion {
+    pub location: Location,
+    pub asks: Asks,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub enum Asks {
+    /// A method, function or field of this name, of a value of this type.
+    Name { name: Rc<str>, of: Rc<str> },
+    /// A clock is compared for order with something.
+    Clock,
+}
+
 /// What has flowed into a value through calls, operators and fields that nothing else is known of.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Flows {
@@ -99,6 +114,8 @@ pub struct Flows {
     pub moved_back: bool,
     /// A reading of a monotonic clock: the earliest.
     pub monotonic: Option<Moment>,
+    /// A lease, or a session, that was made here.
+    pub lease: Option<Location>,
     /// A signal that asks the process to end, or the wait for one, and where it is named.
     pub signal: Option<Location>,
     /// A random number, a UUID: different for each evaluation.
@@ -115,6 +132,8 @@ pub struct Flows {
     pub narrowed: bool,
     /// What a number counts, as the name of its constant or the method that made it says.
     pub unit: Option<TimeUnit>,
+    /// It answers this question, or rests on the answer.
+    pub held: Option<Rc<HeldQuestion>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,6 +150,7 @@ impl Flows {
         self.wall_clock = self.wall_clock.or(other.wall_clock);
         self.monotonic = [self.monotonic, other.monotonic].into_iter().flatten().min();
         self.signal = self.signal.or(other.signal);
+        self.lease = self.lease.or(other.lease);
         self.random |= other.random;
         self.random_at = self.random_at.or(other.random_at);
         self.process |= other.process;
@@ -139,5 +159,8 @@ impl Flows {
         self.cut |= other.cut;
         self.narrowed |= other.narrowed;
         self.unit = self.unit.or(other.unit);
+        if self.held.is_none() {
+            self.held.clone_from(&other.held);
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Resolution without a compiler: from the facts of all files to operations on stores, and from these to
 //! the inventory that rules read.
 
+mod address;
 mod alternatives;
 mod assemble;
 mod bindings;
@@ -23,7 +24,7 @@ use crate::facts::lua::LuaFile;
 use crate::locks::{Conventions, Inventory};
 
 use assemble::KeyTable;
-pub use assemble::SqlUnit;
+pub use assemble::{SqlUnit, doubled_versions};
 use evaluate::Evaluator;
 use program::Program;
 
@@ -76,7 +77,7 @@ pub fn resolve(
     let binaries = assemble::binaries(&evaluator, packages, &keys, &sequences);
     let (mut statements, runs) = assemble::statements(&evaluator, &order, packages);
     assemble::mark_best_effort(&program, &mut statements);
-    let timelines = assemble::timelines(&evaluator, &order, &sequences, &runs);
+    let timelines = assemble::timelines(&evaluator, &order, &keys, &sequences, &runs);
     let in_routines = assemble::routine_statements(&statements);
     let built = assemble::rust_migrations(&program);
     let schema = assemble::schema(sql, &statements, &built);

@@ -2,14 +2,15 @@
 //! `rules/clients/*.toml` and in a user's `leaselint.toml`; this module keeps them and answers by name.
 
 mod builders;
+mod endpoints;
 mod file;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock};
 
 pub use file::{
-    ActionName, Builder, ClientModel, Command, Compared, MergeWords, Query, Refusal, Signals, Statement,
-    Unit, ends_with,
+    ActionName, Builder, ClientModel, Command, Compared, MergeWords, Query, Refusal, Request, Signals,
+    Statement, Unit, ends_with,
 };
 
 use super::value::WriteCondition;
@@ -35,11 +36,14 @@ pub struct Models {
     transactions: HashSet<String>,
     transaction_methods: HashMap<String, TransactionMethod>,
     statements: HashMap<String, Statement>,
+    preparations: HashMap<String, Statement>,
     queries: HashMap<String, Query>,
     builders: Vec<Builder>,
     /// The last segments of what begins a chain.
     builder_names: HashSet<String>,
     counts: Vec<String>,
+    requests: Vec<Request>,
+    http_crates: Vec<String>,
     /// Words of libraries that are not built in: a file that has one is worth parsing.
     own_words: Vec<String>,
     pub signals: Signals,
@@ -135,12 +139,20 @@ impl Models {
                 self.statements.insert(name, statement.clone());
             }
         }
+        for preparation in file.preparation {
+            for name in preparation.names.clone() {
+                self.preparations.insert(name, preparation.clone());
+            }
+        }
         for query in file.query {
             for name in query.names.clone() {
                 self.queries.insert(name, query.clone());
             }
         }
         self.counts.extend(file.counts);
+        self.http_crates.extend(file.http_crates);
+        let told = |request: Request| Request { advice: file.advice.clone(), ..request };
+        self.requests.extend(file.request.into_iter().map(told));
         self.signals.crates.extend(file.signals.crates);
         for builder in file.builder {
             let begins = builder.functions.iter().chain(&builder.entities);
@@ -257,6 +269,11 @@ impl Models {
 
     pub fn statement(&self, method: &str) -> Option<&Statement> {
         self.statements.get(method)
+    }
+
+    /// A method that gives a statement, to be run later.
+    pub fn preparation(&self, method: &str) -> Option<&Statement> {
+        self.preparations.get(method)
     }
 
     pub fn query(&self, name: &str) -> Option<&Query> {

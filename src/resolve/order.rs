@@ -8,11 +8,11 @@ use aho_corasick::AhoCorasick;
 
 use crate::facts::rust::{Expr, ExprKind, Function, Param, Pattern, PatternKind, RustFile, Type};
 use crate::facts::walk::each_expr;
-use crate::locks::naming::words;
+use crate::locks::naming::{may_be_token, words};
 
 use super::models::{Libraries, Models};
 use super::program::{FunctionEntry, ModuleId, Program};
-use crate::locks::vocabulary::{says_renewal_interval, says_time_before_end};
+use crate::locks::vocabulary::{asks_held, says_renewal_interval, says_time_before_end};
 
 /// More namesakes than this say nothing about who is called.
 const MAX_NAMESAKES: usize = 6;
@@ -83,25 +83,36 @@ struct Mentions {
     takes_session: bool,
     /// It decides how often a lease is renewed.
     sets_renewal: bool,
+    /// It keeps a token in a new value.
+    keeps_token: bool,
+    /// It may ask whether a lease is still held.
+    asks_held: bool,
 }
 
 /// Functions that may act on a key-value store, the other functions of their files (constructors,
-/// deadlines), all their callers, functions that run SQL, those who hand them their transaction, and the
-/// helpers of all these.
+/// deadlines), all their callers, functions that keep a token beside others that run SQL, functions that run
+/// SQL, those who hand them their transaction or ask for a lease before, and the helpers of all these.
 fn of_interest(program: &Program<'_>, bodies: &[Mentions]) -> Vec<bool> {
     let mut units = vec![false; program.units.len()];
+    let mut with_statements = vec![false; program.units.len()];
     for (function, mentions) in bodies.iter().enumerate() {
         units[program.functions[function].unit] |= mentions.lock;
+        with_statements[program.functions[function].unit] |= mentions.statement;
     }
     let mut wanted = with_callers(bodies, |mentions| mentions.lock, |_| true);
     for (function, wanted) in wanted.iter_mut().enumerate() {
-        *wanted |= units[program.functions[function].unit] || bodies[function].sets_renewal;
+        let (unit, body) = (program.functions[function].unit, &bodies[function]);
+        *wanted |= units[unit] || body.sets_renewal || (body.keeps_token && with_statements[unit]);
     }
     add_helpers(bodies, &mut wanted, HELPER_DEPTH);
     let hand_sessions =
         with_callers(bodies, |mentions| mentions.statement, |mentions| mentions.takes_session);
     for (wanted, hands) in wanted.iter_mut().zip(hand_sessions) {
         *wanted |= hands;
+    }
+    for (function, mentions) in bodies.iter().enumerate() {
+        let runs_sql = || mentions.callees.iter().any(|&callee| bodies[callee].statement);
+        wanted[function] |= mentions.asks_held && runs_sql();
     }
     add_helpers(bodies, &mut wanted, 1);
     wanted
@@ -148,10 +159,20 @@ pub fn acts_on_store(models: &Models, facts: &RustFile, function: &Function) -> 
 }
 
 /// Whether the callers of a function that runs SQL must be looked at: it runs on a connection or in a
-/// transaction that they give it, by a clock that they read, or it takes or frees a lock for them.
+/// transaction that they give it, by a clock that they read, it takes or frees a lock for them, or leaves it to
+/// them what a refused write means.
 pub fn takes_session(function: &Function) -> bool {
     let given = |param: &Param| is_session(&param.ty) || is_moment(&param.pattern);
-    function.params.iter().any(given) || names_row_lock(function)
+    let hands_on_count = function.result.as_ref().is_some_and(holds_count);
+    function.params.iter().any(given) || hands_on_count || names_row_lock(function)
+}
+
+/// A result that may say how many rows a statement has changed, or whether it has changed any.
+fn holds_count(ty: &Type) -> bool {
+    let name = ty.name();
+    matches!(name, "u64" | "usize" | "bool")
+        || name.ends_with("QueryResult")
+        || ty.args.iter().any(holds_count)
 }
 
 /// A parameter that says when something is, or ends.
@@ -217,6 +238,7 @@ fn may_lock(expr: &Expr, models: &Models, imported: &[usize]) -> bool {
         ExprKind::MethodCall { method, args, .. } => models
             .method(method, args.len(), |model| model.distinct || imported.contains(&model.client))
             .is_some(),
+        ExprKind::Text(literal) => models.names_endpoint(&literal.value),
         _ => false,
     }
 }
@@ -243,11 +265,15 @@ impl Mentions {
             found.statement |= may_run_sql(expr, models) || imported.builder && models.may_run_builder(expr);
             match &expr.kind {
                 ExprKind::Path(path) => paths.push(path),
-                ExprKind::MethodCall { method, .. } => names.push(method.as_str()),
+                ExprKind::MethodCall { method, .. } => {
+                    found.asks_held |= asks_held(method).is_some();
+                    names.push(method.as_str());
+                }
                 ExprKind::Struct { fields, .. } => {
-                    found.sets_renewal |= fields
-                        .iter()
-                        .any(|(name, _)| says_renewal_interval(name) || says_time_before_end(name));
+                    let mut names = fields.iter().map(|(name, _)| name);
+                    found.sets_renewal |=
+                        names.clone().any(|name| says_renewal_interval(name) || says_time_before_end(name));
+                    found.keeps_token |= names.any(|name| may_be_token(name));
                 }
                 _ => {}
             }

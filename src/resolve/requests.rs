@@ -34,6 +34,17 @@ pub enum WriteCondition {
     IfUnchanged,
 }
 
+/// A request over HTTP.
+#[derive(Debug, Clone, Default)]
+pub struct HttpRequest {
+    /// Such as `Method::PUT`, or the name of the method that began it.
+    pub method: Value,
+    pub url: Value,
+    /// Parameters of its query that are not in the URL.
+    pub query: Vec<(Value, Value)>,
+    pub body: Option<Value>,
+}
+
 /// The lifetime that an operation gives a key.
 #[derive(Debug, Clone, Default)]
 pub enum Expiry {
@@ -45,6 +56,8 @@ pub enum Expiry {
         unit: i128,
         value: Box<Value>,
     },
+    /// That of a lease, or a session, which it is tied to.
+    Lease(Box<Value>),
     /// At a moment of somebody's clock.
     At(Box<Value>),
     /// The lifetime that the key has.
@@ -71,6 +84,8 @@ pub struct QueryBuilder {
     pub binds: Vec<Value>,
     /// Where the query was made.
     pub location: Option<Location>,
+    /// The connection that it was prepared on, where a statement is an object of its own.
+    pub prepared_on: Option<Box<Value>>,
     /// The text is read from this file, named relative to the package (`query_file!`).
     pub file: Option<Rc<str>>,
 }
@@ -84,6 +99,6 @@ pub struct TransactionBuilder {
 
 #[derive(Debug)]
 pub enum TransactionPart {
-    Condition { key: Value, condition: WriteCondition },
+    Condition { key: Box<Value>, condition: WriteCondition },
     Step { command: Rc<Command>, args: Vec<Value> },
 }

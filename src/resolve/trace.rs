@@ -8,8 +8,9 @@ use std::sync::Arc;
 use crate::facts::Location;
 use crate::locks::{Advice, OnFailure};
 
+use super::flows::Few;
 use super::models::{MergeWords, Refusal};
-use super::value::{Expiry, Moment, OperationIndex, Value, WriteCondition};
+use super::value::{Expiry, HttpRequest, Moment, OperationIndex, Value, WriteCondition};
 
 /// How many operations of a callee are carried into its callers. Bounds the work on long call chains.
 pub const MAX_OPERATIONS: usize = 256;
@@ -18,6 +19,8 @@ pub const MAX_OPERATIONS: usize = 256;
 pub struct Trace {
     pub operations: Vec<Operation>,
     pub result: Value,
+    /// The fields of what it gives, wherever it returns, with the replies in them.
+    pub given: Vec<(Rc<str>, Few<OperationIndex>)>,
     /// For each pipeline made here: whether it runs as MULTI … EXEC.
     pub pipelines: Vec<bool>,
     /// For each parameter: whether the function tests it, or hands it on to code that may.
@@ -74,7 +77,7 @@ pub struct Deadline {
 
 #[derive(Debug, Clone)]
 pub enum DeadlineLength {
-    Span(Value),
+    Span(Box<Value>),
     /// It is kept in a field, whose age may be looked at later.
     OfField(FieldName),
 }
@@ -169,6 +172,8 @@ pub struct Operation {
     /// How the caller hears that a condition did not hold.
     pub refusal: Refusal,
     pub advice: Option<Arc<Advice>>,
+    /// The replies in the values in scope that do something when they are dropped: guards that live here.
+    pub kept: Few<OperationIndex>,
 }
 
 /// What a loop does with an operation that it repeats.
@@ -292,6 +297,16 @@ pub enum Action {
     Increment,
     Watch,
     Unwatch,
+    /// A lease, or a session, is made, to which keys can be tied.
+    Grant {
+        expiry: Expiry,
+    },
+    /// The lease under the key gets more time.
+    KeepAlive,
+    /// The lease under the key ends, and with it the keys tied to it.
+    Revoke,
+    /// A request over HTTP whose URL is still a parameter.
+    Request(Rc<HttpRequest>),
     /// A document is merged into the object under the key; what that does is in the document.
     Merge(Rc<MergeCall>),
     Script(Rc<ScriptCall>),

@@ -63,13 +63,14 @@ fn reset(row: &RowWrite<'_>, token: &TokenColumn) -> Option<Draft> {
         draft(
             row,
             token,
-            row.site.at(assignment.span),
+            row.site.location(),
             "sets the token back",
             format!(
                 "`{}.{}` is set to a constant: tokens that were refused before are newer than that and pass",
                 row.write.table.name, token.name
             ),
         )
+        .related(row.site.at(assignment.span), "starts afresh")
     })
 }
 

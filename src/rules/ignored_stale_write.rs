@@ -1,7 +1,8 @@
 //! A conditional write whose outcome nobody looks at: a refused write looks like success.
 
-use crate::facts::sql::{Expr, WriteVerb};
+use crate::facts::sql::{Comparison, Expr, WriteVerb};
 use crate::finding::{Confidence, Severity};
+use crate::locks::naming::TokenTier;
 use crate::locks::rows::{Protection, Purpose, RowWrite, row_writes};
 use crate::locks::{CountUse, Inventory};
 use crate::rules::{Draft, Reporter};
@@ -13,12 +14,15 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
         let known =
             !row.site.transaction.locked_tables.is_empty() || !row.site.transaction.checked_tables.is_empty();
         // Where nobody looks at the function's result at all, nobody takes a refused write for success.
-        let unread = row.site.is_best_effort;
+        let unread = row.site.is_best_effort || only_moves_on(&row);
         if row.site.count != CountUse::Ignored || !counts || known || unread || !row.site.statement.parsed {
             continue;
         }
         match row.protection(inventory) {
-            Protection::Fenced { token, .. } if can_refuse(&row, &token.name) => {
+            // Where the name is no token's, an older number that changes nothing may be all that is wanted.
+            Protection::Fenced { token, .. }
+                if token.tier != TokenTier::Usage && can_refuse(&row, &token.name) =>
+            {
                 report.add(draft(&row, &token.name, Severity::Error));
             }
             // Where nobody holds rows, the run or attempt that a row belongs to is a part of its key.
@@ -46,6 +50,14 @@ fn can_refuse(row: &RowWrite<'_>, column: &str) -> bool {
     own.is_empty() || own.iter().any(|other| !row.looks_up(other))
 }
 
+/// `SET expires_at = $1 … WHERE owner = $2 AND expires_at < $1`: no row is what is wanted where the one column that
+/// it sets has been moved on already.
+fn only_moves_on(row: &RowWrite<'_>) -> bool {
+    let [only] = row.write.assignments.as_slice() else { return false };
+    let moves = |column: &str| column.eq_ignore_ascii_case(&only.column) && !row.profile.is_token(column);
+    row.compares().iter().any(|(column, operator, _)| *operator == Comparison::Less && moves(column))
+}
+
 fn draft(row: &RowWrite<'_>, column: &str, severity: Severity) -> Draft {
     let table = &row.write.table.name;
     let mut draft = Draft::new(
@@ -62,7 +74,7 @@ fn draft(row: &RowWrite<'_>, column: &str, severity: Severity) -> Draft {
     {
         draft = draft.related(declared, format!("`{column}` is declared here"));
     }
-    match row.site.call {
+    match row.site.count_dropped_by.or(row.site.call) {
         Some(call) => draft.related(call, "the count is dropped here"),
         None => draft,
     }

@@ -14,7 +14,7 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
         let is_token = match fence.tier {
             TokenTier::Fence => fence.is_plain() || fence.usage.compared().is_some(),
             TokenTier::Lease => fence.usage.compared().is_some() || fence.usage.raised.is_some(),
-            TokenTier::Version | TokenTier::Ambiguous => {
+            TokenTier::Version | TokenTier::Ambiguous | TokenTier::Usage => {
                 fence.usage.compared().is_some() && fence.usage.table_is_written
             }
         };

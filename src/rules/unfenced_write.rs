@@ -5,6 +5,7 @@ use crate::facts::sql::WriteVerb;
 use crate::finding::{Confidence, Severity};
 use crate::locks::Inventory;
 use crate::locks::naming::TokenTier;
+use crate::locks::regions::{HeldWrite, held_writes};
 use crate::locks::rows::{Protection, Purpose, RowWrite, row_writes};
 use crate::locks::tables::TokenColumn;
 use crate::rules::edits::statement;
@@ -27,12 +28,56 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
             report.add(with_context(draft, &row));
         }
     }
+    for write in held_writes(inventory) {
+        report.add(under_lease(&write));
+    }
+}
+
+/// No token is there to be compared, and a lease that ends by itself is all that keeps others out.
+fn under_lease(write: &HeldWrite) -> Draft {
+    let (table, lock) = (&write.table, &write.lock);
+    let (message, confidence) = match write.read_at {
+        Some(_) if write.in_one_transaction => (
+            format!(
+                "`{table}` is read and written under the lease `{lock}`, and the transaction refuses no write of a holder that has lost it, unless it is serializable"
+            ),
+            Confidence::Low,
+        ),
+        Some(_) => (
+            format!(
+                "what was read under the lease `{lock}` is written to `{table}` with no token: a holder that is paused past its TTL overwrites what its successor has written"
+            ),
+            Confidence::Medium,
+        ),
+        None => (
+            format!(
+                "`{table}` is written under the lease `{lock}` with no token: a holder that is paused past its TTL may overwrite what its successor has written"
+            ),
+            Confidence::Low,
+        ),
+    };
+    let mut draft = Draft::new(
+        write.location,
+        "no token, and the row has none",
+        message,
+        "give the row a column `fencing_token BIGINT NOT NULL DEFAULT 0`, draw a token in the step that takes the lease, and write `… SET fencing_token = $token … AND fencing_token < $token`; or compare what was read",
+    )
+    .lock(lock)
+    .confidence(confidence)
+    .related(write.acquired_at, "the lease is taken here");
+    if let Some(read) = write.read_at {
+        draft = draft.related(read, "it is read here");
+    }
+    match write.call {
+        Some(call) => draft.related(call, "the statement is run here"),
+        None => draft,
+    }
 }
 
 fn unfenced(row: &RowWrite<'_>, token: &TokenColumn) -> Option<Draft> {
     let versioned = matches!(token.tier, TokenTier::Version | TokenTier::Ambiguous);
     let deletes = row.write.verb == WriteVerb::Delete;
-    if deletes && token.tier == TokenTier::Ambiguous {
+    if deletes && token.tier >= TokenTier::Ambiguous {
         return None;
     }
     let table = &row.write.table.name;
@@ -81,13 +126,14 @@ fn unfenced(row: &RowWrite<'_>, token: &TokenColumn) -> Option<Draft> {
             format!("add `AND {column} < $token`, set `{column} = $token`, and check that a row was changed")
         }
     };
-    let sure = token.known_type && token.tier != TokenTier::Ambiguous;
+    let sure = token.known_type && token.tier < TokenTier::Ambiguous;
     let mut draft = Draft::new(row.site.location(), label, message, help).lock(table.clone());
     draft = draft.confidence(if sure { Confidence::High } else { Confidence::Medium });
     if deletes && versioned {
         draft = draft.severity(Severity::Warning).confidence(Confidence::Medium);
     }
-    if token.tier == TokenTier::Ambiguous && row.write.verb == WriteVerb::Upsert {
+    let uncertain = token.tier == TokenTier::Ambiguous && row.write.verb == WriteVerb::Upsert;
+    if uncertain || token.tier == TokenTier::Usage {
         // Starting a record afresh is a common reason to overwrite it on purpose.
         draft = draft.confidence(Confidence::Low);
     }

@@ -7,7 +7,7 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
     for problem in &inventory.problems {
         report.add(Draft::new(
             problem.location(),
-            "cannot be read from here on",
+            "cannot be read as it stands",
             problem.message.clone(),
             problem.help.clone(),
         ));

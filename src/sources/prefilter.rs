@@ -59,6 +59,11 @@ const LOCKS: &[&str] = &[
     ".expire::<",
     "leaselint:",
     "etcd_client",
+    "?acquire=",
+    "&acquire=",
+    "?release=",
+    "/v1/kv",
+    "/session/renew/",
     "jetstream::kv",
     "kv::Store",
     "rslock",
@@ -124,6 +129,12 @@ const STATEMENTS: &[&str] = &[
     "Query::delete()",
     "OnConflict::",
     "Statement::from_s",
+    // Questions whether a lease is still held, which stand before what other files write.
+    ".is_held(",
+    ".still_held(",
+    ".ensure_held(",
+    ".check_held(",
+    ".is_lost(",
 ];
 
 /// Handlers of signals.

@@ -21,6 +21,7 @@ const MARKS: &[(&str, Dialect, u32)] = &[
     ("now(6)", Dialect::MySql, 3),
     ("datetime(6)", Dialect::MySql, 3),
     ("delimiter ", Dialect::MySql, 2),
+    ("\n# ", Dialect::MySql, 2),
     ("`", Dialect::MySql, 1),
     ("$$", Dialect::Postgres, 3),
     ("jsonb", Dialect::Postgres, 3),

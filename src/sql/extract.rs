@@ -7,8 +7,8 @@ use super::lex::{Token, TokenKind};
 use super::source::Source;
 use crate::facts::Span;
 use crate::facts::sql::{
-    AlterTable, Assignment, Clauses, ColumnDefinition, CreateTable, Expr, ExprKind, StatementKind,
-    TableChange, TableName, UniqueColumns, Write, WriteVerb,
+    AlterTable, Assignment, ColumnDefinition, CreateTable, Expr, ExprKind, StatementKind, TableChange,
+    TableName, UniqueColumns, Write, WriteVerb,
 };
 
 /// The statement's first two words.
@@ -26,12 +26,28 @@ pub(super) fn other(source: &Source<'_>) -> StatementKind {
 pub(super) fn extract(source: &Source<'_>) -> StatementKind {
     let words = Words { source };
     let found = match words.upper(0).as_str() {
-        "CREATE" => words.create_table(),
+        "CREATE" => words.create_table().or_else(|| words.create_index()),
         "ALTER" => words.alter_table(),
+        "DROP" => words.drop(),
         "UPDATE" | "DELETE" | "INSERT" | "REPLACE" | "MERGE" | "WITH" => words.write(),
         _ => None,
     };
     found.unwrap_or_else(|| other(source))
+}
+
+/// The table of an ALTER TABLE and the tokens of each of its changes.
+pub(super) fn changes_of(source: &Source<'_>) -> Option<(TableName, Vec<(usize, usize)>)> {
+    let words = Words { source };
+    if !words.is(0, "ALTER") {
+        return None;
+    }
+    let (table, after) = words.table(words.find(0, "TABLE")? + 1)?;
+    Some((table, words.items(after)))
+}
+
+/// What the words of one change of an ALTER TABLE say.
+pub(super) fn change(source: &Source<'_>, (start, end): (usize, usize)) -> TableChange {
+    Words { source }.change(start, end)
 }
 
 struct Words<'a> {
@@ -49,6 +65,10 @@ impl Words<'_> {
 
     fn is(&self, at: usize, word: &str) -> bool {
         self.token(at).is_some_and(|t| t.is(self.source.text, word))
+    }
+
+    fn is_any(&self, at: usize, words: &[&str]) -> bool {
+        words.iter().any(|word| self.is(at, word))
     }
 
     fn find(&self, from: usize, word: &str) -> Option<usize> {
@@ -98,9 +118,14 @@ impl Words<'_> {
             _ => (self.insert_verb(first), self.find(first, "INTO")? + 1),
         };
         let (table, after) = self.table(name_at)?;
-        let mut write = blank(verb, table, self.span(name_at));
-        if matches!(verb, WriteVerb::Update) && self.find(after, "SET").is_none() {
-            return None;
+        let mut write = Write::new(verb, table, self.span(name_at));
+        if verb == WriteVerb::Update {
+            let set = self.find(after, "SET")?;
+            // Nothing is known of an update that sets nothing.
+            if self.token(set + 1).is_none() || self.is_any(set + 1, &["SET", "WHERE", "FROM", ",", ")", "="])
+            {
+                return None;
+            }
         }
         if self.is(after, "(") {
             let columns = (after + 1..).take_while(|i| *i < self.source.tokens.len() && !self.is(*i, ")"));
@@ -254,47 +279,79 @@ impl Words<'_> {
     }
 
     fn alter_table(&self) -> Option<StatementKind> {
-        let (table, after) = self.table(self.find(0, "TABLE")? + 1)?;
-        let mut changes = Vec::new();
-        for (start, end) in self.items(after) {
-            let at = if self.is(start + 1, "COLUMN") { start + 2 } else { start + 1 };
-            let at =
-                (at..end).find(|i| !["IF", "NOT", "EXISTS"].iter().any(|w| self.is(*i, w))).unwrap_or(at);
-            changes.push(match self.upper(start).as_str() {
-                "ADD" if !self.is(at, "CONSTRAINT") => {
-                    self.column(at, end).map_or(TableChange::Other, TableChange::AddColumn)
-                }
-                "ADD" if self.is(at + 2, "NOT") && self.is(at + 3, "NULL") => match self.name(at + 4) {
-                    Some(column) => TableChange::SetNotNull { column },
-                    None => TableChange::Other,
-                },
-                "DROP" if self.is(start + 1, "COLUMN") => match self.name(at) {
-                    Some(name) => TableChange::DropColumn { name, span: self.span(at) },
-                    None => TableChange::Other,
-                },
-                _ => TableChange::Other,
-            });
-        }
+        let (table, items) = changes_of(self.source)?;
+        let changes = items.into_iter().map(|(start, end)| self.change(start, end)).collect();
         Some(StatementKind::AlterTable(AlterTable { table, changes }))
     }
-}
 
-fn blank(verb: WriteVerb, table: TableName, table_span: Span) -> Write {
-    Write {
-        verb,
-        table,
-        alias: None,
-        table_span,
-        assignments: Vec::new(),
-        insert_columns: Vec::new(),
-        insert_values: Vec::new(),
-        skips_conflicts: false,
-        predicate: None,
-        conflict_predicate: None,
-        sources: Vec::new(),
-        join_conditions: Vec::new(),
-        ctes: Vec::new(),
-        returning: None,
-        clauses: Clauses::default(),
+    fn change(&self, start: usize, end: usize) -> TableChange {
+        let at = if self.is(start + 1, "COLUMN") { start + 2 } else { start + 1 };
+        let at = (at..end).find(|i| !["IF", "NOT", "EXISTS"].iter().any(|w| self.is(*i, w))).unwrap_or(at);
+        match self.upper(start).as_str() {
+            "ADD" if !self.is(at, "CONSTRAINT") => {
+                self.column(at, end).map_or(TableChange::Other, TableChange::AddColumn)
+            }
+            "ADD" if self.is(at + 2, "NOT") && self.is(at + 3, "NULL") => match self.name(at + 4) {
+                Some(column) => TableChange::SetNotNull { column },
+                None => TableChange::Other,
+            },
+            "DROP" if self.is(start + 1, "COLUMN") => match self.name(at) {
+                Some(name) => TableChange::DropColumn { name, span: self.span(at) },
+                None => TableChange::Other,
+            },
+            _ => TableChange::Other,
+        }
+    }
+
+    fn create_index(&self) -> Option<StatementKind> {
+        let index = self.find(0, "INDEX").filter(|at| *at < 4)?;
+        let on = self.find(index, "ON")?;
+        let mut name =
+            (index + 1..on).filter(|at| !self.is_any(*at, &["CONCURRENTLY", "IF", "NOT", "EXISTS"]));
+        let name = name.next_back().and_then(|at| self.name(at));
+        let (table, after) = self.table(on + 1)?;
+        let open = self.find(after, "(")?;
+        let mut columns: Vec<String> =
+            self.items(open + 1).into_iter().map(|(start, end)| self.index_column(start, end)).collect();
+        if self.find(open, "WHERE").is_some() {
+            columns.push("(where)".to_owned());
+        }
+        let unique = self.within(0, index, "UNIQUE");
+        Some(StatementKind::CreateIndex { name, table, columns, unique })
+    }
+
+    /// A column's name, or an expression's text in parentheses, as the grammar's reader has it.
+    fn index_column(&self, start: usize, end: usize) -> String {
+        let plain = !(start..end).any(|at| self.is(at, "(") || self.is(at, "."));
+        let whole = self.token(start).zip(self.token(end.saturating_sub(1)));
+        let text = || whole.and_then(|(a, b)| self.source.text.get(a.start..b.end)).unwrap_or("");
+        self.name(start).filter(|_| plain).unwrap_or_else(|| format!("({})", text()))
+    }
+
+    fn drop(&self) -> Option<StatementKind> {
+        let mut at = 2;
+        while self.is_any(at, &["CONCURRENTLY", "IF", "EXISTS"]) {
+            at += 1;
+        }
+        let (first, mut after) = self.table(at)?;
+        let mut names = vec![first];
+        while self.is(after, ",") {
+            let (next, behind) = self.table(after + 1)?;
+            names.push(next);
+            after = behind;
+        }
+        let table = || self.find(after, "ON").and_then(|on| self.table(on + 1)).map(|(table, _)| table);
+        match self.upper(1).as_str() {
+            "TABLE" => Some(StatementKind::DropTable { tables: names }),
+            "INDEX" => {
+                let names = names.into_iter().map(|name| name.name).collect();
+                Some(StatementKind::DropIndex { names, table: table() })
+            }
+            "TRIGGER" => {
+                let name = names.pop()?.name;
+                Some(StatementKind::DropTrigger { name, table: table() })
+            }
+            _ => None,
+        }
     }
 }

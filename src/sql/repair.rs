@@ -44,6 +44,11 @@ fn one(source: &mut Source<'_>, tokens: &[Token], at: usize) {
         (TokenKind::Word, "CONSTRAINT") if is(2, "NOT") && is(3, "NULL") => {
             named_not_null(source, tokens, at)
         }
+        (TokenKind::Symbol, "(") if is(2, "=") && follows_operator_class(source, tokens, at) => {
+            let close = matching(source, tokens, at);
+            fill(source, token.start, close);
+        }
+        (TokenKind::Word, "LOCK" | "ALGORITHM") if at > 1 && is(1, "=") => online_option(source, tokens, at),
         (TokenKind::Word, "CONCURRENTLY" | "FULLTEXT" | "NONCLUSTERED") => {
             fill(source, token.start, token.end)
         }
@@ -85,6 +90,27 @@ fn single_quotes(source: &mut Source<'_>, token: &Token) {
     }
     source.masked[start] = b'\'';
     source.masked[end - 1] = b'\'';
+}
+
+/// `gist_trgm_ops(siglen = 256)`: PostgreSQL's classes have names of this form.
+fn follows_operator_class(source: &Source<'_>, tokens: &[Token], at: usize) -> bool {
+    let class = at.checked_sub(1).map_or("", |before| tokens[before].text(source.text));
+    class.to_ascii_lowercase().ends_with("_ops")
+}
+
+/// `LOCK = NONE`, `ALGORITHM = INPLACE` of MySQL's DDL, with the comma that joins it to the rest.
+fn online_option(source: &mut Source<'_>, tokens: &[Token], at: usize) {
+    let text = source.text;
+    let changes_schema = ["ALTER", "CREATE", "DROP"].iter().any(|verb| tokens[0].is(text, verb));
+    let Some(value) = tokens.get(at + 2).filter(|value| changes_schema && value.kind == TokenKind::Word)
+    else {
+        return;
+    };
+    let (first, comma_after) = match (tokens[at - 1].is(text, ","), tokens.get(at + 3)) {
+        (true, _) => (tokens[at - 1].start, None),
+        (false, next) => (tokens[at].start, next.filter(|next| next.is(text, ","))),
+    };
+    fill(source, first, comma_after.map_or(value.end, |comma| comma.end));
 }
 
 /// The end of the parenthesis that opens at this token.

@@ -24,6 +24,9 @@ pub(super) struct Pieces {
 /// How many bodies without an END are forgiven before BEGIN counts no more.
 const OPEN_BODIES: usize = 8;
 
+/// So many first words tell what a statement is.
+const MOST_WORDS: usize = 8;
+
 pub(super) fn split(text: &str, dialect: Dialect) -> Pieces {
     let mut splitter = Splitter::new(text, dialect);
     splitter.run();
@@ -37,9 +40,11 @@ struct Splitter<'a> {
     section: Section,
     /// The client's delimiter, when it is not the semicolon.
     delimiter: Option<String>,
-    /// Between a tool's StatementBegin and StatementEnd nothing ends a statement.
-    whole: bool,
+    /// The tool's StatementBegin that has no StatementEnd yet: until there nothing ends a statement.
+    whole: Option<Span>,
     open_bodies: usize,
+    /// Some COPY had data without an end, so that no later one has an end either.
+    endless_copy: bool,
     current: Current,
 }
 
@@ -48,7 +53,7 @@ struct Splitter<'a> {
 struct Current {
     start: Option<usize>,
     end: usize,
-    /// Its first words in capitals, up to eight.
+    /// Its first words in capitals.
     head: Vec<String>,
     routine: bool,
     depth: usize,
@@ -68,8 +73,9 @@ impl<'a> Splitter<'a> {
             found: Pieces::default(),
             section: Section::Up,
             delimiter: None,
-            whole: false,
+            whole: None,
             open_bodies: 0,
+            endless_copy: false,
             current: Current::default(),
         }
     }
@@ -83,7 +89,7 @@ impl<'a> Splitter<'a> {
                 if self.reopen() {
                     continue;
                 }
-                self.flush();
+                self.close_whole();
                 return;
             };
             // The delimiter may stand after blanks.
@@ -128,7 +134,10 @@ impl<'a> Splitter<'a> {
     }
 
     fn semicolon(&mut self, token: &Token) {
-        if self.delimiter.is_some() || self.whole || self.current.depth > 0 {
+        // Another delimiter, or a tool's marks, hold together what a routine's body needs; other statements
+        // between them end where they always do.
+        let bracketed = self.delimiter.is_some() || self.whole.is_some();
+        if self.current.depth > 0 || (bracketed && self.current.routine) {
             self.current.first_semicolon.get_or_insert(token.end);
             self.current.end = token.end;
             self.current.after_end = false;
@@ -136,9 +145,10 @@ impl<'a> Splitter<'a> {
         }
         let copies = self.current.head.first().is_some_and(|w| w == "COPY")
             && self.current_words().any(|w| w.eq_ignore_ascii_case("stdin"));
+        let at = span(self.current.start.unwrap_or(token.start), token.end);
         self.flush();
         if copies {
-            self.skip_copy_data();
+            self.skip_copy_data(at);
         }
     }
 
@@ -147,23 +157,39 @@ impl<'a> Splitter<'a> {
         self.text[start..self.current.end.max(start)].split(|c: char| !c.is_alphanumeric())
     }
 
-    /// Data of `COPY … FROM stdin` reaches to a line of `\.`.
-    fn skip_copy_data(&mut self) {
+    /// Data of `COPY … FROM stdin` reaches to a line of `\.`; without one, to the next line that begins as
+    /// a statement does.
+    fn skip_copy_data(&mut self, copy: Span) {
         let rest = &self.text[self.lexer.at..];
         let mut offset = 0;
+        let mut statement = None;
         for line in rest.split_inclusive('\n') {
+            if statement.is_none() && opens_statement(line) {
+                statement = Some(offset);
+                if self.endless_copy {
+                    break;
+                }
+            }
             offset += line.len();
             if line.trim_end() == "\\." {
-                break;
+                self.lexer.at += offset;
+                return;
             }
         }
-        self.lexer.at += offset;
+        self.endless_copy = true;
+        let data = &rest[..statement.unwrap_or(rest.len())];
+        if data.lines().any(|line| !line.trim().is_empty() && !line.starts_with("--")) {
+            self.found.problems.push((copy, "a COPY whose data has no end".to_owned()));
+        }
+        self.lexer.at += data.len();
     }
 
     /// A line that speaks to the client and is no SQL; `true` when it was one and is behind us.
     fn client_command(&mut self, token: &Token) -> bool {
         let word = token.text(self.text);
-        if word == "\\" || (word == "/" && self.rest_of_line(token.end).trim().is_empty()) {
+        let alone = || self.rest_of_line(token.end).trim().is_empty();
+        // A `#` between statements is a remark, whatever the dialect of the statements.
+        if word == "\\" || word == "#" || (word == "/" && alone()) {
             self.lexer.at = self.line_end(token.end);
             return true;
         }
@@ -196,11 +222,11 @@ impl<'a> Splitter<'a> {
                 self.enter(Section::Down)
             }
             ("+goose" | "+migrate", "statementbegin") => {
-                self.flush();
-                self.whole = true;
+                self.close_whole();
+                self.whole = Some(span(token.start, token.end));
             }
             ("+goose" | "+migrate", "statementend") => {
-                self.whole = false;
+                self.whole = None;
                 self.flush();
             }
             ("statement-breakpoint", _) => self.flush(),
@@ -209,9 +235,17 @@ impl<'a> Splitter<'a> {
     }
 
     fn enter(&mut self, section: Section) {
-        self.whole = false;
-        self.flush();
+        self.close_whole();
         self.section = section;
+    }
+
+    /// Ends the statement, and says it when the tool's own end is missing.
+    fn close_whole(&mut self) {
+        let open = self.whole.take();
+        self.found
+            .problems
+            .extend(open.map(|span| (span, "a StatementBegin without its StatementEnd".to_owned())));
+        self.flush();
     }
 
     fn take(&mut self, token: &Token) {
@@ -219,7 +253,7 @@ impl<'a> Splitter<'a> {
         current.start.get_or_insert(token.start);
         current.end = token.end;
         let was_end = std::mem::take(&mut current.after_end);
-        if token.kind != TokenKind::Word {
+        if token.kind != TokenKind::Word || (!current.routine && current.head.len() >= MOST_WORDS) {
             return;
         }
         let word = token.text(self.text).to_ascii_uppercase();
@@ -235,7 +269,7 @@ impl<'a> Splitter<'a> {
                 }
                 _ => {}
             }
-        } else if current.head.len() < 8 {
+        } else {
             current.head.push(word);
             current.routine = self.open_bodies < OPEN_BODIES && opens_routine(&current.head);
         }
@@ -267,6 +301,23 @@ impl<'a> Splitter<'a> {
             self.found.pieces.push(Piece { start, end, section: self.section });
         }
     }
+}
+
+/// Whether a line begins with the words of a statement, in capitals, as rows of data do not.
+fn opens_statement(line: &str) -> bool {
+    let mut words = line.split_ascii_whitespace();
+    let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let follows: &[&str] = match first {
+        "CREATE" | "ALTER" | "DROP" => {
+            &["TABLE", "INDEX", "UNIQUE", "FUNCTION", "TRIGGER", "SEQUENCE", "TYPE"]
+        }
+        "INSERT" => &["INTO"],
+        "DELETE" => &["FROM"],
+        "UPDATE" => return words.next() == Some("SET"),
+        "COPY" => return line.contains(" FROM "),
+        _ => return false,
+    };
+    follows.contains(&second)
 }
 
 /// Whether these first words open a statement whose body may hold semicolons.
@@ -310,6 +361,8 @@ mod tests {
         assert_eq!(cut(text, Dialect::MySql).len(), 2);
         let text = "COPY a (b) FROM stdin;\n1;\n2 'x\n\\.\nSELECT 1;";
         assert_eq!(cut(text, Dialect::Postgres), ["COPY a (b) FROM stdin", "SELECT 1"]);
+        let text = "DELIMITER //\nINSERT INTO a VALUES (1);\nDELETE FROM a;\n//\nDELIMITER ;";
+        assert_eq!(cut(text, Dialect::MySql).len(), 2, "the delimiter is needed for bodies only");
         let text = "DELIMITER $$\nCREATE TRIGGER t BEGIN a; END $$\nDELIMITER ;\nSELECT 1;";
         assert_eq!(cut(text, Dialect::Generic), ["CREATE TRIGGER t BEGIN a; END", "SELECT 1"]);
     }
@@ -317,15 +370,32 @@ mod tests {
     #[test]
     fn tools_mark_sections_and_statements() {
         let text = "-- +goose Up\nSELECT 1;\n-- +goose StatementBegin\nSELECT 2; SELECT 3;\n-- +goose StatementEnd\n\
+                    -- +goose StatementBegin\nCREATE TRIGGER t AFTER UPDATE ON a FOR EACH ROW CALL f(); \n-- +goose StatementEnd\n\
                     -- +goose Down\nDROP TABLE a;";
-        let found = split(text, Dialect::Postgres).pieces;
+        let found = split(text, Dialect::Postgres);
+        assert!(found.problems.is_empty());
         assert_eq!(
-            found.iter().map(|p| p.section).collect::<Vec<_>>(),
-            [Section::Up, Section::Up, Section::Down]
+            found.pieces.iter().map(|p| p.section).collect::<Vec<_>>(),
+            [Section::Up, Section::Up, Section::Up, Section::Up, Section::Down],
+            "several statements may stand between the marks"
         );
         let text = "-- migrate:up\nSELECT 1;\n-- migrate:down\nSELECT 2;";
         assert_eq!(split(text, Dialect::Postgres).pieces[1].section, Section::Down);
         assert_eq!(cut("SELECT 1\n--> statement-breakpoint\nSELECT 2", Dialect::Sqlite).len(), 2);
+    }
+
+    #[test]
+    fn marks_and_data_without_an_end_are_told() {
+        let text = "-- +goose Up\n-- +goose StatementBegin\nSELECT 1;\n-- +goose Down\nDROP TABLE a;";
+        let found = split(text, Dialect::Postgres);
+        assert_eq!((found.problems.len(), found.pieces.len()), (1, 2), "{found:?}");
+        assert_eq!(found.pieces[1].section, Section::Down);
+        let text = "COPY a FROM stdin;\n1\tx\n2\tupdate\nDELETE FROM b;\nCOPY a FROM stdin;\n3\tx\n";
+        let found = split(text, Dialect::Postgres);
+        assert_eq!((found.problems.len(), found.pieces.len()), (2, 3), "{found:?}");
+        let alone = split("COPY a FROM stdin;\n", Dialect::Postgres);
+        assert!(alone.problems.is_empty(), "a program sends the data");
+        assert_eq!(cut("# a remark; of some client\nSELECT 1;", Dialect::Postgres), ["SELECT 1"]);
     }
 
     #[test]

@@ -9,8 +9,9 @@ use super::convert::Converter;
 use super::lex::{Lexer, Token, TokenKind};
 use super::source::Source;
 use super::split::Piece;
-use super::{convert, dialect, extract, repair, routine};
-use crate::facts::sql::{Dialect, Statement, StatementKind};
+use super::{breaks, convert, dialect, extract, items, repair, routine, rows};
+use crate::facts::reading::Reading;
+use crate::facts::sql::{Dialect, SqlText, Statement, StatementKind};
 
 /// Plain rows of data above this size are not parsed: they can hold no predicate.
 const LARGE: usize = 64 * 1024;
@@ -19,18 +20,35 @@ const LONGEST_CHAIN: usize = 1000;
 const DEEPEST: usize = 100;
 /// Words between two commas; only generated text has more.
 const LONGEST_ITEM: usize = 6000;
+/// So many semicolons may be missing behind each other.
+const MOST_CUTS: usize = 16;
 
-/// The statement, or those of a `DO` block.
-pub(super) fn read_all(text: &str, piece: Piece, dialect: Dialect) -> Vec<Statement> {
+/// Reads the statement, or those of a `DO` block, and says what of it is broken.
+pub(super) fn read_all(text: &str, piece: Piece, dialect: Dialect, found: &mut SqlText) {
     let mut words = Lexer::within(text, piece.start, piece.end, dialect);
     if words.find(|t| t.kind != TokenKind::Comment).is_some_and(|t| t.is(text, "DO")) {
         let source = Source::new(text, piece.start, piece.end, dialect);
         let inside = routine::block(&source, piece.section);
         if !inside.is_empty() {
-            return inside;
+            return found.statements.extend(inside);
         }
     }
-    vec![read(text, piece, dialect)]
+    let mut rest = piece;
+    for _ in 0..MOST_CUTS {
+        let statement = read(text, rest, dialect);
+        if statement.reading() == Reading::Parsed {
+            return found.statements.push(statement);
+        }
+        let source = Source::new(text, rest.start, rest.end, dialect);
+        let Some((first, next)) = breaks::without_semicolon(&source, rest) else {
+            found.problems.extend(breaks::of(&source, &statement));
+            return found.statements.push(statement);
+        };
+        found.problems.push((breaks::end_of(first), "a statement without its semicolon".to_owned()));
+        found.statements.push(read(text, first, dialect));
+        rest = next;
+    }
+    found.statements.push(read(text, rest, dialect));
 }
 
 pub(super) fn read(text: &str, piece: Piece, dialect: Dialect) -> Statement {
@@ -40,11 +58,20 @@ pub(super) fn read(text: &str, piece: Piece, dialect: Dialect) -> Statement {
 /// In a routine's body a name may be a variable: a value from outside, as a parameter of a statement is.
 pub(super) fn read_in_routine(text: &str, piece: Piece, dialect: Dialect, variables: &[String]) -> Statement {
     let span = crate::facts::Span::new(super::source::offset(piece.start), super::source::offset(piece.end));
-    let (kind, parsed) = kind(text, piece, dialect, variables);
+    let (kind, parsed) = match rows::read(text, piece, dialect) {
+        Some(rows) => (rows, true),
+        None => by_grammar(text, piece, dialect, variables),
+    };
     Statement { span, section: piece.section, parsed, kind }
 }
 
-fn kind(text: &str, piece: Piece, dialect: Dialect, variables: &[String]) -> (StatementKind, bool) {
+/// What the statement is, and whether the grammar says so.
+pub(super) fn by_grammar(
+    text: &str,
+    piece: Piece,
+    dialect: Dialect,
+    variables: &[String],
+) -> (StatementKind, bool) {
     if piece.end - piece.start > LARGE && is_plain_data(text, piece, dialect) {
         let head = (piece.start + 4096).min(piece.end);
         let head = (head..piece.end).find(|i| text.is_char_boundary(*i)).unwrap_or(piece.end);
@@ -55,21 +82,102 @@ fn kind(text: &str, piece: Piece, dialect: Dialect, variables: &[String]) -> (St
     match shape(&source) {
         Shape::Routine => (routine::read(&source), true),
         Shape::Irrelevant => (extract::other(&source), true),
+        Shape::Unknown => (extract::other(&source), false),
         Shape::Relevant if is_too_deep(&source) => (extract::extract(&source), false),
         Shape::Relevant => match parse(&mut source) {
             Some(kind) => (kind, true),
-            None => (extract::extract(&source), false),
+            None => (items::alter_table(&mut source).unwrap_or_else(|| extract::extract(&source)), false),
         },
     }
 }
 
-enum Shape {
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shape {
     Relevant,
     Routine,
+    /// A statement that concerns no row and no table of ours.
     Irrelevant,
+    /// It begins with no word that begins a statement.
+    Unknown,
 }
 
-fn shape(source: &Source<'_>) -> Shape {
+/// What the other statements of the three databases begin with.
+const OTHER_VERBS: &[&str] = &[
+    "ABORT",
+    "ALTER",
+    "ANALYSE",
+    "ANALYZE",
+    "ATTACH",
+    "BEGIN",
+    "CALL",
+    "CHECK",
+    "CHECKPOINT",
+    "CHECKSUM",
+    "CLOSE",
+    "CLUSTER",
+    "COMMENT",
+    "COMMIT",
+    "COPY",
+    "CREATE",
+    "DEALLOCATE",
+    "DECLARE",
+    "DESC",
+    "DESCRIBE",
+    "DETACH",
+    "DISCARD",
+    "DO",
+    "DROP",
+    "END",
+    "EXECUTE",
+    "EXPLAIN",
+    "FETCH",
+    "FLUSH",
+    "GRANT",
+    "HANDLER",
+    "HELP",
+    "IMPORT",
+    "INSTALL",
+    "KILL",
+    "LISTEN",
+    "LOAD",
+    "LOCK",
+    "MOVE",
+    "NOTIFY",
+    "OPTIMIZE",
+    "PRAGMA",
+    "PREPARE",
+    "PURGE",
+    "REASSIGN",
+    "REFRESH",
+    "REINDEX",
+    "RELEASE",
+    "RENAME",
+    "REPAIR",
+    "RESET",
+    "RESIGNAL",
+    "RESTART",
+    "REVOKE",
+    "ROLLBACK",
+    "SAVEPOINT",
+    "SECURITY",
+    "SET",
+    "SHOW",
+    "SHUTDOWN",
+    "SIGNAL",
+    "START",
+    "STOP",
+    "TABLE",
+    "TRUNCATE",
+    "UNINSTALL",
+    "UNLISTEN",
+    "UNLOCK",
+    "USE",
+    "VACUUM",
+    "VALUES",
+    "XA",
+];
+
+pub(super) fn shape(source: &Source<'_>) -> Shape {
     let words: Vec<String> = source
         .tokens
         .iter()
@@ -87,7 +195,8 @@ fn shape(source: &Source<'_>) -> Shape {
         "DROP" if has("INDEX") => Shape::Relevant,
         "ALTER" | "DROP" if has("TABLE") || has("TRIGGER") => Shape::Relevant,
         "RENAME" if has("TABLE") => Shape::Relevant,
-        _ => Shape::Irrelevant,
+        verb if OTHER_VERBS.contains(&verb) => Shape::Irrelevant,
+        _ => Shape::Unknown,
     }
 }
 
@@ -100,7 +209,7 @@ fn is_plain_data(text: &str, piece: Piece, dialect: Dialect) -> bool {
             .any(|t| ["CONFLICT", "DUPLICATE", "SELECT", "REPLACE", "WITH"].iter().any(|w| t.is(text, w)))
 }
 
-fn is_too_deep(source: &Source<'_>) -> bool {
+pub(super) fn is_too_deep(source: &Source<'_>) -> bool {
     // For each open parenthesis: operators and words since its last comma.
     let mut outer: Vec<(usize, usize)> = Vec::new();
     let mut level = (0usize, 0usize);
@@ -139,10 +248,9 @@ fn joins(token: &Token, word: &str) -> bool {
 
 fn parse(source: &mut Source<'_>) -> Option<StatementKind> {
     perform_is_select(source);
-    let found = dialects(source).find_map(|d| grammar(source, d));
-    let found = match found {
+    let found = match by_any_grammar(source) {
         Some(found) => found,
-        None if repair::repair(source) => dialects(source).find_map(|d| grammar(source, d))?,
+        None if repair::repair(source) => by_any_grammar(source)?,
         None => return None,
     };
     convert::statement(&Converter::new(source), &found)
@@ -155,6 +263,11 @@ fn perform_is_select(source: &mut Source<'_>) {
     if let Some(word) = source.masked.get_mut(at..at + 7) {
         word.copy_from_slice(b"SELECT ");
     }
+}
+
+/// The tree of the text as it is masked now.
+pub(super) fn by_any_grammar(source: &Source<'_>) -> Option<ast::Statement> {
+    dialects(source).find_map(|dialect| grammar(source, dialect))
 }
 
 /// All dialects, or the first two where each attempt costs much.

@@ -6,6 +6,8 @@ mod session;
 
 use std::sync::Arc;
 
+use tokio::time::timeout;
+
 pub use connections::{Connections, IdleConnections};
 pub use session::FencedTransaction;
 
@@ -90,12 +92,10 @@ impl<C: Connections> PostgresFence<C> {
         resource: impl TryInto<Resource, Error: Into<crate::store::Cause>>,
     ) -> Result<Claimed<C>, FenceError> {
         const ACTION: &str = "a claim";
-        let resource = resource.try_into().map_err(|error| FenceError::Database {
-            action: ACTION,
-            cause: error.into(),
-            advice: "name the resource after what is written under the lease",
-        })?;
-        tenure.run(self.raise(tenure, &resource)).await??;
+        let resource = Resource::of_claim(resource)?;
+        let limit = work::limit(tenure);
+        let raised = timeout(limit, tenure.run(self.raise(tenure, &resource))).await;
+        raised.map_err(|_| work::unanswered(ACTION, limit))???;
         Ok(Claimed { fence: self.clone(), tenure: tenure.clone(), resource })
     }
 
@@ -140,6 +140,10 @@ impl<C: Connections> Claimed<C> {
     ///
     /// Cancel-safe: when this is dropped before the commit, the transaction is rolled back in the background, and
     /// the lease is not given back before that; when it is dropped during the commit, that is completed.
+    ///
+    /// Everything around `work` has a limit: the lease's TTL, and 5 seconds at least. The statements in `work` have
+    /// none but yours; give them one where a connection may fall silent, since the lease is renewed as long as they
+    /// wait.
     ///
     /// # Errors
     /// [`FenceError`] as it says; [`FenceError::Work`] with `work`'s own error.

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
+use super::FenceError;
 use crate::key::{KeyError, LeaseKey};
+use crate::store::Cause;
 
 /// The name of a fence row: by the same rules as a [`LeaseKey`]. One lease may claim several resources.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -19,6 +21,15 @@ impl Resource {
     pub fn new(name: impl AsRef<str>) -> Result<Self, ResourceError> {
         let key = LeaseKey::new(name).map_err(ResourceError)?;
         Ok(Self(key.as_str().into()))
+    }
+
+    /// The resource of a claim.
+    pub(crate) fn of_claim(resource: impl TryInto<Self, Error: Into<Cause>>) -> Result<Self, FenceError> {
+        resource.try_into().map_err(|error| FenceError::Database {
+            action: "a claim",
+            cause: error.into(),
+            advice: "name the resource after what is written under the lease",
+        })
     }
 
     /// The name as it was given.

@@ -2,6 +2,9 @@
 
 use thiserror::Error;
 
+use super::{FenceError, verdict};
+use crate::token::FencingToken;
+
 /// A table whose rows each remember the last token that wrote them.
 ///
 /// Each row is fenced by itself: a stale holder can still write a row that the new holder has not written, and a
@@ -53,6 +56,44 @@ impl RowFence {
     /// Parameter: key. With the lock that keeps the answer true until the transaction ends.
     pub(crate) fn stored(&self, parameter: &str, lock: &str) -> String {
         format!("SELECT {} FROM {} WHERE {} = {parameter}{lock}", self.token, self.table, self.key)
+    }
+}
+
+/// What became of a row that was to be taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Taken {
+    /// It has the token now.
+    Now,
+    /// It had the token before.
+    Before,
+}
+
+impl Taken {
+    /// For a row that did not take the token, and of which this is `stored`; `None` when there is no row, or no
+    /// token in it.
+    pub(crate) fn refused(
+        place: String,
+        presented: FencingToken,
+        stored: Option<Option<i64>>,
+    ) -> Result<Self, FenceError> {
+        match stored {
+            None => Err(FenceError::MissingRow { place }),
+            Some(None) => Err(FenceError::NullToken { place }),
+            Some(Some(stored)) if stored == presented.as_i64() => Ok(Self::Before),
+            Some(stored) => Err(verdict(place, presented, stored)),
+        }
+    }
+
+    /// For a token that may take each row once.
+    pub(crate) fn once(
+        self,
+        place: impl FnOnce() -> String,
+        presented: FencingToken,
+    ) -> Result<(), FenceError> {
+        match self {
+            Self::Now => Ok(()),
+            Self::Before => Err(FenceError::SameToken { place: place(), presented }),
+        }
     }
 }
 

@@ -79,11 +79,7 @@ impl SqliteFence {
         resource: impl TryInto<Resource, Error: Into<crate::store::Cause>>,
     ) -> Result<Claimed, FenceError> {
         const ACTION: &str = "a claim";
-        let resource = resource.try_into().map_err(|error| FenceError::Database {
-            action: ACTION,
-            cause: error.into(),
-            advice: "name the resource after what is written under the lease",
-        })?;
+        let resource = Resource::of_claim(resource)?;
         let (token, name, open) = (tenure.token(), resource.clone(), tenure.works().token());
         let raised = self.desk.ask(move |connection, _abandoned| {
             let _until_done = open;

@@ -17,6 +17,12 @@ use crate::tenure::Tenure;
 /// How long a rollback may take before the connection is closed, which ends the transaction too.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// How long one step around the work may take. A connection that is half dead answers nothing, and breaks only
+/// after many minutes; without a limit the lease would be renewed, and kept from others, all that time.
+pub(crate) fn limit(tenure: &Tenure) -> Duration {
+    PATIENCE.max(tenure.claim().ttl)
+}
+
 /// One connection with one transaction. Dropping a session must close its connection or otherwise see to it that
 /// nobody uses it again.
 pub(crate) trait Session: Sized + Send + 'static {
@@ -107,10 +113,14 @@ async fn drive<S: Session>(
     lend: oneshot::Sender<Borrowed<S>>,
 ) -> Result<(), FenceError> {
     // Nothing has begun while it opens, so that may be dropped half way.
-    let mut session = tenure.run(open).await??;
-    let limit = PATIENCE.max(tenure.claim().ttl);
+    let limit = limit(&tenure);
+    let mut session = timeout(limit, tenure.run(open))
+        .await
+        .map_err(|_| unanswered("beginning a transaction", limit))???;
     // Once begun, it is also ended, and its end awaited: a dropped connection ends only when the server sees it.
-    let begun = timeout(limit, session.begin()).await.unwrap_or_else(|_| Err(unanswered(limit)));
+    let begun = timeout(limit, session.begin())
+        .await
+        .unwrap_or_else(|_| Err(unanswered("beginning a transaction", limit)));
     if let Err(error) = begun {
         roll_back(session).await;
         return Err(error);
@@ -142,13 +152,9 @@ async fn roll_back<S: Session>(mut session: S) {
     }
 }
 
-fn unanswered(limit: Duration) -> FenceError<Infallible> {
+pub(crate) fn unanswered(action: &'static str, limit: Duration) -> FenceError<Infallible> {
     let cause = format!("no answer within {limit:?}").into();
-    FenceError::Database {
-        action: "beginning a transaction",
-        cause,
-        advice: "the transaction did not happen",
-    }
+    FenceError::Database { action, cause, advice: "nothing was written; it may be repeated" }
 }
 
 fn ended<E>(report: Result<Result<(), FenceError>, oneshot::error::RecvError>) -> Option<FenceError<E>> {

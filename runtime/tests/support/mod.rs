@@ -3,5 +3,6 @@
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 pub mod conformance;
+pub mod holders;
 pub mod proxy;
 pub mod servers;

@@ -1,8 +1,9 @@
-//! A TCP proxy between a client and a server that can swallow what goes through, cut it, and count requests.
+//! A TCP proxy between a client and a server that can swallow what goes through, in both directions or in one, delay
+//! it, cut it, and count requests.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -12,8 +13,12 @@ use tokio::sync::Notify;
 
 #[derive(Default)]
 struct Faults {
-    /// Nothing goes through, and nobody is told: as when packets are dropped.
-    swallow: AtomicBool,
+    /// Nothing goes to the server, and nobody is told: as when packets are dropped.
+    swallow_requests: AtomicBool,
+    /// The same, for what comes back: requests are obeyed, and nobody hears of it.
+    swallow_answers: AtomicBool,
+    /// How long each piece waits before it goes on, in milliseconds.
+    delay: AtomicU64,
     /// Wakes whoever is to close its connections.
     cut: Notify,
     /// Pieces that clients have sent; each small request is one.
@@ -49,7 +54,18 @@ impl Proxy {
     }
 
     pub fn swallow(&self, on: bool) {
-        self.faults.swallow.store(on, Ordering::SeqCst);
+        self.faults.swallow_requests.store(on, Ordering::SeqCst);
+        self.faults.swallow_answers.store(on, Ordering::SeqCst);
+    }
+
+    pub fn swallow_answers(&self, on: bool) {
+        self.faults.swallow_answers.store(on, Ordering::SeqCst);
+    }
+
+    /// Delays every piece, in each direction.
+    pub fn delay(&self, span: Duration) {
+        let milliseconds = u64::try_from(span.as_millis()).expect("it is short");
+        self.faults.delay.store(milliseconds, Ordering::SeqCst);
     }
 
     pub fn cut_all(&self) {
@@ -73,7 +89,12 @@ async fn pass(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, faults: Arc<Fault
         if count {
             faults.requests.fetch_add(1, Ordering::SeqCst);
         }
-        if faults.swallow.load(Ordering::SeqCst) {
+        let delay = faults.delay.load(Ordering::SeqCst);
+        if delay > 0 {
+            tokio::time::sleep(Duration::from_millis(delay)).await;
+        }
+        let swallow = if count { &faults.swallow_requests } else { &faults.swallow_answers };
+        if swallow.load(Ordering::SeqCst) {
             // What was swallowed is gone; the connection stays as it is, half dead.
             tokio::time::sleep(Duration::from_millis(1)).await;
             continue;

@@ -23,6 +23,7 @@ pub fn free_port() -> u16 {
 
 /// A server process with its directory.
 pub struct Server {
+    command: Command,
     child: Child,
     directory: TempDir,
     port: u16,
@@ -37,7 +38,7 @@ impl Server {
         let errors = log.try_clone().expect("a file can be cloned");
         command.stdin(Stdio::null()).stdout(log).stderr(errors);
         let child = command.spawn().unwrap_or_else(|error| not_installed(&program, &error));
-        let mut server = Self { child, directory, port, program };
+        let mut server = Self { command, child, directory, port, program };
         server.wait_until(|port| TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok());
         server
     }
@@ -52,6 +53,31 @@ impl Server {
 
     pub fn directory(&self) -> &Path {
         self.directory.path()
+    }
+
+    /// Ends the server with SIGKILL; what it had not written to its disk is lost.
+    pub fn crash(&mut self) {
+        // It may have ended by itself.
+        let _ended = self.child.kill();
+        let _reaped = self.child.wait();
+    }
+
+    /// Starts it again, on the same port and with the data that are in its directory.
+    pub fn restart(&mut self) {
+        let began = Instant::now();
+        loop {
+            self.child = self.command.spawn().expect("it was started before");
+            while self.child.try_wait().expect("it is our child").is_none() {
+                if TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).is_ok() {
+                    return;
+                }
+                sleep(Duration::from_millis(20));
+            }
+            // What is left of the one that was killed may be in the way for a moment.
+            let log = self.directory.path().join("log");
+            assert!(began.elapsed() < PATIENCE, "{}", fs::read_to_string(log).unwrap_or_default());
+            sleep(Duration::from_millis(50));
+        }
     }
 
     /// Waits until the server is `ready`, and fails with its log when it ends or takes too long.
@@ -84,11 +110,20 @@ pub fn directory() -> TempDir {
     tempfile::Builder::new().prefix("leasehold-").tempdir().expect("there is a temporary directory")
 }
 
-/// A Redis server without persistence, or with each write on disk.
+/// Variables for a server's environment.
+pub type Environment = [(&'static str, String)];
+
+/// A Redis server without persistence.
 pub fn redis() -> Server {
+    redis_with(&["--appendonly", "no"], &[])
+}
+
+/// A Redis server with options of its own.
+pub fn redis_with(options: &[&str], environment: &Environment) -> Server {
     let (directory, port) = (directory(), free_port());
     let mut command = Command::new("redis-server");
-    command.args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]);
+    command.args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", ""]);
+    command.args(options).envs(environment.iter().cloned());
     command.arg("--dir").arg(directory.path());
     Server::start(command, directory, port)
 }
@@ -100,6 +135,11 @@ pub fn redis_address(server: &Server) -> String {
 
 /// A PostgreSQL server, which trusts the user `postgres`.
 pub fn postgres() -> Server {
+    postgres_with(&[])
+}
+
+/// The same, with an environment of its own.
+pub fn postgres_with(environment: &Environment) -> Server {
     let (directory, port) = (directory(), free_port());
     let account = service_account("postgres");
     if let Some((user, group)) = account {
@@ -112,6 +152,8 @@ pub fn postgres() -> Server {
     assert!(made.status.success(), "initdb: {}", String::from_utf8_lossy(&made.stderr));
     let mut command = as_account(&program("postgres"), account);
     command.arg("-D").arg(&data).args(["-h", "127.0.0.1", "-p", &port.to_string(), "-k", ""]);
+    // Shared memory in its own directory: a server that is killed leaves nothing elsewhere.
+    command.args(["-c", "dynamic_shared_memory_type=mmap"]).envs(environment.iter().cloned());
     let mut server = Server::start(command, directory, port);
     // It accepts connections a moment before it answers them.
     let ready = program("pg_isready");
@@ -125,6 +167,41 @@ pub fn postgres() -> Server {
 /// The address of a PostgreSQL server's own database.
 pub fn postgres_address(server: &Server) -> String {
     format!("host=127.0.0.1 port={} user=postgres dbname=postgres", server.port())
+}
+
+/// A MariaDB server, whose user `root` needs no password.
+pub fn mariadb() -> Server {
+    let (directory, port) = (directory(), free_port());
+    let account = service_account("mysql");
+    if let Some((user, group)) = account {
+        chown(directory.path(), Some(user), Some(group)).expect("root may change owners");
+    }
+    let data = format!("--datadir={}", directory.path().join("data").display());
+    // Servers that share a folder for temporary tables delete each other's when they start.
+    let temporary = format!("--tmpdir={}", directory.path().display());
+    let mut install = as_account(Path::new("mariadb-install-db"), account);
+    install.args([
+        "--no-defaults",
+        "--auth-root-authentication-method=normal",
+        "--skip-test-db",
+        &data,
+        &temporary,
+    ]);
+    let made = install.output().unwrap_or_else(|error| not_installed("mariadb-install-db", &error));
+    assert!(made.status.success(), "mariadb-install-db: {}", String::from_utf8_lossy(&made.stderr));
+    // Debian keeps it where only root looks for programs.
+    let program = Path::new("/usr/sbin/mariadbd");
+    let program = if program.exists() { program } else { Path::new("mariadbd") };
+    let mut command = as_account(program, account);
+    command.args(["--no-defaults", "--bind-address=127.0.0.1", "--skip-name-resolve", &data, &temporary]);
+    command.arg(format!("--port={port}"));
+    command.arg(format!("--socket={}", directory.path().join("socket").display()));
+    Server::start(command, directory, port)
+}
+
+/// The address of the database `mysql` of a MariaDB server, which every server has.
+pub fn mariadb_address(server: &Server) -> String {
+    format!("mysql://root@127.0.0.1:{}/mysql", server.port())
 }
 
 /// Some servers refuse to run as root; then they run as the account that Debian made for them.

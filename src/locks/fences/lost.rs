@@ -3,7 +3,7 @@
 use super::{RuntimeWrite, runtime_writes, weakness};
 use crate::facts::Location;
 use crate::facts::sql::{Assignment, WriteVerb};
-use crate::locks::naming::TokenTier;
+use crate::locks::naming::{TokenTier, may_count_holders};
 use crate::locks::schema::{Column, Database, Loss, LostColumn, Table, UpdateTrigger};
 use crate::locks::tables::contains;
 use crate::locks::{Inventory, guard, tables};
@@ -35,7 +35,9 @@ pub fn lost_fences(inventory: &Inventory) -> Vec<LostFence<'_>> {
     let mut found: Vec<LostFence<'_>> = Vec::new();
     for (database, table) in tables_of(inventory) {
         for lost in &table.lost_columns {
-            let Some(tier) = inventory.conventions.token_tier(&table.name.name, &lost.column.name) else {
+            let name = &lost.column.name;
+            let by_use = || may_count_holders(name).then_some(TokenTier::Ambiguous);
+            let Some(tier) = inventory.conventions.token_tier(&table.name.name, name).or_else(by_use) else {
                 continue;
             };
             if !is_gone(inventory, database, table, lost) {

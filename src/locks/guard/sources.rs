@@ -68,7 +68,7 @@ fn of_write(frame: &Frame<'_>, write: &Write) -> Verdict {
 
 /// A column whose comparison proves that the holder holds.
 fn proves(column: &str) -> bool {
-    naming::token_tier(column).is_some() || naming::is_owner(column) || naming::is_weak_owner(column)
+    naming::may_be_token(column) || naming::is_owner(column) || naming::is_weak_owner(column)
 }
 
 fn collect_columns<'e>(e: Option<&'e Expr>, found: &mut Vec<&'e str>) {
@@ -105,6 +105,9 @@ pub(super) fn scalar(
     value: &Expr,
     span: Span,
 ) -> Verdict {
+    if picks_no_row(select) && is_stored(frame, value) && operator != Comparison::Equal {
+        return loose(LooseReason::Uncorrelated, span);
+    }
     let accepts = matches!(operator, Comparison::Equal | Comparison::Less | Comparison::LessOrEqual);
     let [Expr { kind: ExprKind::Column { name, .. }, .. }] = &select.projection[..] else {
         return Verdict::Absent;
@@ -118,6 +121,24 @@ pub(super) fn scalar(
         return Verdict::Absent;
     }
     of_other_row(frame, select, span, span)
+}
+
+/// `(SELECT MIN(token) FROM fences)`: it says something of all rows, and nothing of the one that is written.
+fn picks_no_row(select: &Select) -> bool {
+    let of_tables = select.sources.iter().all(|source| matches!(source.kind, SourceKind::Table(_)));
+    !select.sources.is_empty() && of_tables && select.predicate.is_none() && select.join_conditions.is_empty()
+}
+
+/// Whether the statement stores this value as the token in question.
+fn is_stored(frame: &Frame<'_>, value: &Expr) -> bool {
+    let question = &frame.question;
+    let given = matches!(value.kind, ExprKind::Bind(_));
+    given
+        && question
+            .write
+            .assignments
+            .iter()
+            .any(|a| a.column.eq_ignore_ascii_case(question.column) && a.value.kind == value.kind)
 }
 
 fn of_other_row(frame: &Frame<'_>, select: &Select, comparison: Span, whole: Span) -> Verdict {

@@ -20,6 +20,7 @@ pub(crate) fn site(sql: &str, dialect: Dialect) -> SqlSite {
         call: None,
         complete: true,
         count: CountUse::Checked,
+        count_dropped_by: None,
         reply_dropped: false,
         is_best_effort: false,
         session_lock: None,

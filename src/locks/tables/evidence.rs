@@ -4,11 +4,11 @@ use super::upkeep::{Upkeep, asks_age, is_silent, picks_silent, upkeep};
 use super::walk::{NestedWrite, inner_selects, is_before, literal, own_compares, selects, writes};
 use super::{TableProfile, Tables, TokenColumn, TokenKind, contains};
 use crate::facts::sql::{Comparison, Expr, ExprKind, Select, SourceKind, TableName, Write, WriteVerb};
-use crate::locks::Inventory;
 use crate::locks::conventions::Conventions;
 use crate::locks::guard::{self, GuardKind, LooseReason, NewToken, Question, Verdict};
 use crate::locks::naming::{self, TokenTier};
 use crate::locks::statement::SqlSite;
+use crate::locks::{CountUse, Inventory};
 
 /// Columns that only usage knows: tokens of tables without a schema, and ambiguous names that some
 /// statement guards and advances.
@@ -90,8 +90,12 @@ fn used_token(
     column: &str,
     data_type: Option<&str>,
 ) -> Option<TokenColumn> {
-    let tier = inventory.conventions.token_tier(&nested.write.table.name, column)?;
     let integer = data_type.map(naming::is_integer_type);
+    let Some(tier) = inventory.conventions.token_tier(&nested.write.table.name, column) else {
+        let (tier, kind) = unnamed_token(inventory, site, nested, column, integer)?;
+        let (name, known_type) = (column.to_owned(), data_type.is_some());
+        return Some(TokenColumn { name, tier, kind, declared: None, known_type });
+    };
     let token = |kind| {
         Some(TokenColumn {
             name: column.to_owned(),
@@ -119,10 +123,71 @@ fn used_token(
                 (Some(TokenKind::Ordered), TokenTier::Ambiguous) if !version => token(TokenKind::Ordered),
                 (Some(TokenKind::Ordered), TokenTier::Lease) => token(TokenKind::Ordered),
                 (_, TokenTier::Lease) => token(TokenKind::Identity),
+                (None, TokenTier::Ambiguous)
+                    if version && is_read_version(inventory, site, nested, column) =>
+                {
+                    token(TokenKind::Version)
+                }
                 _ => None,
             }
         }
+        TokenTier::Usage => None,
     }
+}
+
+/// `WHERE id = $1 AND version = $2`, where `id` is the whole key and the count is looked at: the version picks
+/// no other row, it only refuses.
+fn is_read_version(inventory: &Inventory, site: &SqlSite, nested: NestedWrite<'_>, column: &str) -> bool {
+    let write = nested.write;
+    let Some(table) = inventory.schema.table(site.package, site.dialect, &write.table) else { return false };
+    let compares = own_compares(write.predicate.as_ref());
+    let given = |name: &str| {
+        compares.iter().any(|(own, operator, value)| {
+            *operator == Comparison::Equal && own.eq_ignore_ascii_case(name) && is_given(value)
+        })
+    };
+    let counted = !matches!(site.count, CountUse::Ignored);
+    write.verb == WriteVerb::Update
+        && counted
+        && !table.primary_key.is_empty()
+        && table.primary_key.iter().all(|key| given(key))
+        && given(column)
+}
+
+/// A token that no catalogue of names knows. The statement stores what it compares with, for order, beside
+/// something else that it protects.
+fn unnamed_token(
+    inventory: &Inventory,
+    site: &SqlSite,
+    nested: NestedWrite<'_>,
+    column: &str,
+    integer: Option<bool>,
+) -> Option<(TokenTier, TokenKind)> {
+    let named = naming::may_count_holders(column);
+    let excluded = naming::is_time(column) || naming::is_measure(column) || naming::is_attempt(column);
+    if integer == Some(false) || (!named && (integer.is_none() || excluded)) {
+        return None;
+    }
+    let tier = if named { TokenTier::Ambiguous } else { TokenTier::Usage };
+    match proof(inventory, site, nested, column)? {
+        TokenKind::Ordered if stores_what_it_compares(nested.write, column) => {
+            Some((tier, TokenKind::Ordered))
+        }
+        TokenKind::Version
+            if named && matches!(guard::new_token(nested.write, column), NewToken::Raised(_)) =>
+        {
+            Some((tier, TokenKind::Version))
+        }
+        _ => None,
+    }
+}
+
+/// `SET payload = $1, turn = $2 … WHERE turn < $2`
+fn stores_what_it_compares(write: &Write, column: &str) -> bool {
+    let own = |name: &str| name.eq_ignore_ascii_case(column);
+    let stores = write.assignments.iter().any(|a| own(&a.column) && is_given(&a.value));
+    let protects = |name: &str| !own(name) && !naming::is_time(name) && !naming::is_audit(name);
+    stores && write.assignments.iter().any(|a| protects(&a.column))
 }
 
 /// How the write uses the column as a token: compared with the holder's value, and advanced.
@@ -387,7 +452,7 @@ fn is_self(e: &Expr, column_name: &str) -> bool {
 }
 
 /// A value from the caller.
-fn is_given(e: &Expr) -> bool {
+pub(super) fn is_given(e: &Expr) -> bool {
     match &e.kind {
         ExprKind::Bind(_) | ExprKind::Hole | ExprKind::InsertedValue { .. } => true,
         ExprKind::Column { qualifier: Some(q), .. } => q.eq_ignore_ascii_case("excluded"),

@@ -76,6 +76,11 @@ pub(in crate::locks) fn own_compares(e: Option<&Expr>) -> Vec<(&str, Comparison,
     found
 }
 
+/// The columns that a condition compares, with how.
+pub fn compared_columns(e: Option<&Expr>) -> impl Iterator<Item = (&str, Comparison)> {
+    own_compares(e).into_iter().map(|(column, comparison, _)| (column, comparison))
+}
+
 fn collect<'e>(e: &'e Expr, found: &mut Vec<(&'e str, Comparison, &'e Expr)>) {
     if let ExprKind::Compare { operator, left, right } = &e.kind {
         if let Some(name) = column(left) {

@@ -13,6 +13,7 @@ use super::keys::field_values;
 /// `unit` is the file that the statement is run in: names in the value are looked up from there.
 pub(super) fn bound(evaluator: &Evaluator<'_>, unit: usize, value: &Value) -> BoundValue {
     let program = evaluator.program;
+    let (parameter, value) = parameter(value);
     let name = match &value.form {
         Form::Symbol(symbol) => Some(symbol.name().to_string()),
         _ => None,
@@ -20,7 +21,19 @@ pub(super) fn bound(evaluator: &Evaluator<'_>, unit: usize, value: &Value) -> Bo
     let variant = || name.as_deref().and_then(|name| variant(program, unit, name));
     let constant =
         value.as_text().or_else(|| value.as_int().map(|number| number.to_string())).or_else(variant);
-    BoundValue { name, wall_clock: value.flows.wall_clock, constant, drawn: drawn(evaluator, value) }
+    let (wall_clock, drawn) = (value.flows.wall_clock, drawn(evaluator, value));
+    BoundValue { name, parameter, wall_clock, constant, drawn }
+}
+
+/// A value that is bound by name is a pair of the name and the value.
+pub(super) fn parameter(value: &Value) -> (Option<String>, &Value) {
+    match &value.form {
+        Form::Tuple(pair) if pair.len() == 2 => match pair[0].as_text() {
+            Some(name) => (Some(name), &pair[1]),
+            None => (None, value),
+        },
+        _ => (None, value),
+    }
 }
 
 /// Where a value, or all that is ever put into the field that it is, was drawn.

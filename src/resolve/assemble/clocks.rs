@@ -1,40 +1,13 @@
 //! Wall-clock readings that end up in a lease: compared with what the lock stores, kept as a deadline in
 //! a type that holds a lease, or given to the store as a lifetime.
 
-use std::collections::BTreeSet;
-
-use crate::facts::Location;
-use crate::facts::rust::{Type, TypeKind};
-use crate::locks::vocabulary::{names_lease, says_owner, words};
 use crate::locks::{Action, ClockFlow, ClockFlowKind, Key, Sequence, Ttl};
 
 use super::super::evaluate::Evaluator;
-use super::super::program::Scope;
 use super::super::trace::{self, ClockUse, ClockUseKind};
 use super::super::value::Value;
 use super::keys::KeyTable;
-
-/// Words of fields that hold the end of a lease.
-const DEADLINE: &[&str] = &[
-    "expires",
-    "expiry",
-    "expire",
-    "expiration",
-    "until",
-    "deadline",
-    "valid",
-    "validity",
-    "renewal",
-    "renew",
-    "ttl",
-    "end",
-    "remaining",
-    "lapses",
-];
-
-/// Words of fields that hold the start of a lease, or of its last renewal.
-const START: &[&str] =
-    &["renewed", "acquired", "taken", "started", "since", "beat", "heartbeat", "extended", "refreshed"];
+use super::lease_types::{LeaseTypes, is_acquire, is_deadline, is_start};
 
 pub fn clock_flows(
     evaluator: &Evaluator<'_>,
@@ -43,14 +16,15 @@ pub fn clock_flows(
     found: &[Key],
     sequences: &[Sequence],
 ) -> Vec<ClockFlow> {
-    let holders = lease_types(evaluator, found, sequences);
+    let lease_types = LeaseTypes::of(evaluator, found, sequences);
     let mut flows: Vec<ClockFlow> = Vec::new();
     let mut functions = order.to_vec();
     functions.sort_unstable();
     for function in functions {
         let Some(trace) = evaluator.trace(function) else { continue };
         for clock_use in &trace.clock_uses {
-            let mut flow = Flow { evaluator, function, keys, found, holders: &holders, trace: &trace };
+            let mut flow =
+                Flow { evaluator, function, keys, found, lease_types: &lease_types, trace: &trace };
             flows.extend(flow.of(clock_use));
         }
     }
@@ -60,48 +34,12 @@ pub fn clock_flows(
     flows
 }
 
-/// Types whose methods acquire, extend or free a lock, and structs that such functions take or give.
-fn lease_types(evaluator: &Evaluator<'_>, found: &[Key], sequences: &[Sequence]) -> BTreeSet<String> {
-    let program = evaluator.program;
-    let mut types = BTreeSet::new();
-    let places: BTreeSet<Location> = sequences
-        .iter()
-        .filter(|sequence| {
-            sequence
-                .operations
-                .iter()
-                .any(|operation| operation.via.is_empty() && found[operation.key].is_lock())
-        })
-        .map(|sequence| sequence.location)
-        .collect();
-    for entry in &program.functions {
-        let file = program.units[entry.unit].file;
-        if !places.contains(&Location { file, span: entry.function.name_span }) {
-            continue;
-        }
-        types.extend(entry.function.owner.clone());
-        let written = entry.function.params.iter().map(|param| &param.ty).chain(&entry.function.result);
-        for ty in written {
-            struct_names(evaluator, entry.scope(), ty, &mut types);
-        }
-    }
-    types
-}
-
-fn struct_names(evaluator: &Evaluator<'_>, scope: Scope, ty: &Type, names: &mut BTreeSet<String>) {
-    let peeled = evaluator.program.peeled(scope, ty);
-    if evaluator.program.type_named(scope, &peeled).is_some() {
-        names.insert(peeled.name().to_owned());
-    }
-    peeled.args.iter().for_each(|arg| struct_names(evaluator, scope, arg, names));
-}
-
 struct Flow<'s, 'a> {
     evaluator: &'s Evaluator<'a>,
     function: usize,
     keys: &'s mut KeyTable,
     found: &'s [Key],
-    holders: &'s BTreeSet<String>,
+    lease_types: &'s LeaseTypes<'s, 'a>,
     trace: &'s trace::Trace,
 }
 
@@ -156,26 +94,8 @@ impl Flow<'_, '_> {
         Some((ClockFlowKind::ComparedWithDeadline { field: format!("{owner}.{name}") }, None))
     }
 
-    /// A type holds a lease when its methods act on a lock, or when it is made where a lock is acquired.
     fn is_lease_type(&self, ty: &str) -> bool {
-        self.holders.contains(ty) || self.is_made_by_acquire(ty) || self.is_lease_by_shape(ty)
-    }
-
-    /// Its name says that it is a lock or lease, and it keeps who holds it beside when that ends.
-    fn is_lease_by_shape(&self, ty: &str) -> bool {
-        let program = self.evaluator.program;
-        let scope = program.functions[self.function].scope();
-        let names_lease = names_lease(ty);
-        let Some(entry) = program.type_of_name(scope, ty).filter(|_| names_lease) else { return false };
-        let TypeKind::Struct { fields } = &entry.definition.kind else { return false };
-        fields.iter().any(|field| is_deadline(&field.name))
-            && fields.iter().any(|field| says_owner(&field.name) || field.name == "value")
-    }
-
-    fn is_made_by_acquire(&self, ty: &str) -> bool {
-        let result = self.evaluator.program.functions[self.function].function.result.as_ref();
-        let names = |wanted: &str| result.is_some_and(|result| type_names(result, wanted));
-        (names(ty) || names("Self")) && self.trace.operations.iter().any(is_acquire)
+        self.lease_types.has(ty, self.function, self.trace)
     }
 
     fn lock_of_trace(&mut self) -> Option<String> {
@@ -183,23 +103,6 @@ impl Flow<'_, '_> {
         let key = self.keys.entry(self.evaluator, self.function, &acquire.key)?.index;
         self.found.get(key).map(|key| key.name.clone())
     }
-}
-
-fn is_acquire(operation: &trace::Operation) -> bool {
-    use super::super::value::WriteCondition;
-    matches!(operation.action, trace::Action::Set { condition: WriteCondition::IfAbsent, .. })
-}
-
-fn type_names(ty: &crate::facts::rust::Type, wanted: &str) -> bool {
-    ty.name() == wanted || ty.args.iter().any(|arg| type_names(arg, wanted))
-}
-
-fn is_start(field: &str) -> bool {
-    words(field).iter().any(|word| START.contains(&word.as_str()))
-}
-
-fn is_deadline(field: &str) -> bool {
-    words(field).iter().any(|word| DEADLINE.contains(&word.as_str()))
 }
 
 /// Lifetimes of locks that were computed from the wall clock.

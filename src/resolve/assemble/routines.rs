@@ -1,7 +1,7 @@
 //! The statements of stored functions, procedures and triggers. A migration brings them, but they run
 //! when programs call them, and all of one body in one transaction.
 
-use super::statements::note_rows;
+use super::noted_rows::note_rows;
 use crate::facts::sql::{Expr, ExprKind, Statement, StatementKind};
 use crate::locks::{CountUse, Executor, SqlSite, StatementOrigin, TransactionScope};
 
@@ -54,6 +54,7 @@ fn site(
         call: None,
         complete: creator.complete,
         count: CountUse::Unknown,
+        count_dropped_by: None,
         reply_dropped: false,
         session_lock: None,
         executor: Executor::Unknown,

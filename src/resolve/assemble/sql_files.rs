@@ -111,6 +111,7 @@ fn site(unit: &SqlUnit<'_>, statement: Statement, origin: StatementOrigin) -> Sq
         call: None,
         complete: true,
         count: CountUse::Unknown,
+        count_dropped_by: None,
         reply_dropped: false,
         is_best_effort: false,
         session_lock: None,

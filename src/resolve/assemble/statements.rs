@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
-use crate::facts::sql::{Dialect, SourceKind, Statement, StatementKind};
+use crate::facts::sql::{Dialect, Statement, StatementKind};
 use crate::facts::{FileId, Location, TextMap};
 use crate::locks::statement::BoundValue;
 use crate::locks::{CountUse, Executor, Repetition, SqlSite, StatementOrigin, TransactionScope};
@@ -16,6 +16,7 @@ use super::super::evaluate::Evaluator;
 use super::super::trace::{Action, Operation, SqlCall, Trace};
 use super::super::value::{Form, Value};
 use super::binds::bound;
+use super::noted_rows::note_rows;
 use super::repetitions::repetition;
 use super::session_locks::{imported_dialect, note_text, session_lock};
 use super::statement_texts::{Assembled, assembled, written_at};
@@ -240,13 +241,11 @@ impl Run<'_, '_> {
         let session = self.operation.session.as_deref().unwrap_or("");
         let pool = executor(&self.call.executor, session) == Executor::Pool;
         let reads_clock = text.binds(self.call).iter().any(|value| value.flows.wall_clock.is_some());
-        if !pool && !reads_clock {
-            return;
-        }
         let clocks = self.binds(text).into_iter().map(|bind| bind.wall_clock);
         let clocks: Vec<Option<Location>> = if reads_clock { clocks.collect() } else { Vec::new() };
         for statement in &text.statements {
             let known = told.entry(text.key(statement)).or_default();
+            known.note_reply(self.operation);
             known.pool |= pool;
             known.clocks.resize(known.clocks.len().max(clocks.len()), None);
             for (known, clock) in known.clocks.iter_mut().zip(&clocks) {
@@ -284,6 +283,7 @@ impl Run<'_, '_> {
             call: Some(self.operation.location),
             complete: text.complete,
             count: count_use(self.operation, &self.call.method),
+            count_dropped_by: None,
             reply_dropped: is_dropped(self.operation),
             is_best_effort: false,
             session_lock: session_lock(text.value.get(span.start as usize..span.end as usize).unwrap_or("")),
@@ -403,19 +403,6 @@ impl Run<'_, '_> {
     }
 }
 
-/// What a statement leaves behind in its session: rows that it has locked.
-pub(super) fn note_rows(scope: &mut TransactionScope, statement: &StatementKind) {
-    if let StatementKind::Select(select) = statement
-        && select.locks_rows
-    {
-        let tables = select.sources.iter().filter_map(|source| match &source.kind {
-            SourceKind::Table(table) => Some(table.name.clone()),
-            _ => None,
-        });
-        scope.locked_tables.extend(tables);
-    }
-}
-
 fn executor(value: &Value, session: &str) -> Executor {
     let names =
         value.ty.iter().flat_map(|ty| std::iter::once(ty.name()).chain(ty.args.iter().map(|a| a.name())));
@@ -478,7 +465,7 @@ fn count_use(operation: &Operation, method: &str) -> CountUse {
     if COUNTLESS.contains(&method) && !uses.count_read {
         return CountUse::Ignored;
     }
-    if uses.tested || uses.compared || uses.passed {
+    if uses.tested || uses.passed || (uses.compared && !uses.returned) {
         CountUse::Checked
     } else if uses.returned {
         CountUse::Returned

@@ -4,21 +4,25 @@
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
-use crate::locks::Sequence;
 use crate::locks::timeline::{Ending, Exit, Path, SignalWait, Step, StepKind, Timeline};
+use crate::locks::{Key, Sequence};
 
 use super::super::evaluate::Evaluator;
 use super::super::trace::{self, Action, GuardList, Operation, Trace};
 use super::super::value::Value;
+use super::held_checks::Checks;
+use super::lease_types::LeaseTypes;
 use super::statements::StatementRuns;
 
 /// One timeline for each function with two steps or more.
 pub fn timelines(
     evaluator: &Evaluator<'_>,
     order: &[usize],
+    keys: &[Key],
     sequences: &[Sequence],
     runs: &StatementRuns,
 ) -> Vec<Timeline> {
+    let lease_types = LeaseTypes::of(evaluator, keys, sequences);
     let by_function: HashMap<usize, usize> =
         sequences.iter().enumerate().map(|(at, sequence)| (sequence.number, at)).collect();
     let mut functions = order.to_vec();
@@ -28,25 +32,28 @@ pub fn timelines(
         let sequence = by_function.get(&function).copied();
         let is_test = evaluator.program.is_test(function);
         let operations = sequence.map_or(&[][..], |at| &sequences[at].operations);
-        let made = Assembly { trace: &trace, function, operations, runs, numbers: HashMap::new() };
+        let checks = Checks { evaluator, lease_types: &lease_types, function, trace: &trace, operations };
+        let made = Assembly { trace: &trace, function, operations, runs, checks, numbers: HashMap::new() };
         let timeline = made.timeline(evaluator.program.qualified_name(function), sequence);
-        let is_telling = timeline.steps.len() > 1 || !timeline.endings.is_empty();
+        let is_checked = timeline.steps.iter().any(|step| step.check.is_some());
+        let is_telling = timeline.steps.len() > 1 || is_checked || !timeline.endings.is_empty();
         (!is_test && is_telling).then_some(timeline)
     });
     made.collect()
 }
 
-struct Assembly<'s> {
+struct Assembly<'s, 'a> {
     trace: &'s Trace,
     function: usize,
     /// Those of the function's sequence.
     operations: &'s [crate::locks::Operation],
     runs: &'s StatementRuns,
+    checks: Checks<'s, 'a>,
     /// Conditions by where they stand.
     numbers: HashMap<*const GuardList, u32>,
 }
 
-impl Assembly<'_> {
+impl Assembly<'_, '_> {
     fn timeline(mut self, function: String, sequence: Option<usize>) -> Timeline {
         let mut steps = Vec::new();
         // The steps of each operation of the trace begin here.
@@ -58,8 +65,13 @@ impl Assembly<'_> {
                 continue;
             }
             let path = self.path(&operation.guards);
-            let made_of: Vec<usize> =
-                written(operation).filter_map(|reply| starts.get(reply).copied()).collect();
+            let step_of = |reply: usize| starts.get(reply).copied();
+            let made_of: Vec<usize> = written(operation).filter_map(step_of).collect();
+            let decided_by: Vec<usize> =
+                operation.guards.iter().flat_map(doubtful).filter_map(step_of).collect();
+            let kept: Vec<usize> = operation.kept.iter().copied().filter_map(step_of).collect();
+            let check = self.checks.before(operation);
+            let given_as = self.given_as(index);
             steps.extend(kinds.into_iter().map(|kind| Step {
                 kind,
                 place: operation.via.first().copied().unwrap_or(operation.location),
@@ -70,6 +82,11 @@ impl Assembly<'_> {
                 may_be_dropped: operation.context.stoppable || operation.context.raced,
                 in_loop: operation.context.innermost,
                 made_of: made_of.clone(),
+                decided_by: decided_by.clone(),
+                kept: kept.clone(),
+                check: check.clone(),
+                depth: operation.via.len(),
+                given_as: given_as.clone(),
             }));
         }
         starts.push(steps.len());
@@ -103,6 +120,12 @@ impl Assembly<'_> {
             aborted_tasks,
             waits_for_others: trace.waits_for_others,
         }
+    }
+
+    /// The fields of the function's result that a reply is put into.
+    fn given_as(&self, reply: usize) -> Vec<String> {
+        let given = self.trace.given.iter().filter(|(_, replies)| replies.contains(&reply));
+        given.map(|(name, _)| name.to_string()).collect()
     }
 
     /// Whether somebody sees the task end, or may: a `select!` that a signal ends as well does not wait for it.

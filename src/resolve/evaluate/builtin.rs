@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use crate::facts::rust::{BinaryOperator, ExprKind};
+use crate::facts::rust::BinaryOperator;
 use crate::facts::{Location, Span};
 
 use super::Frame;
@@ -136,14 +136,7 @@ impl Frame<'_, '_> {
     }
 
     fn unwrapped(&mut self, receiver: &Value, method: &str, args: &[Value]) -> Option<Value> {
-        let otherwise_yes = match args.first().map(|arg| &arg.form) {
-            Some(Form::Bool(yes)) => *yes,
-            Some(Form::Closure(closure)) => matches!(closure.body.kind, ExprKind::Bool(true)),
-            _ => false,
-        };
-        if otherwise_yes && method.starts_with("unwrap_or") {
-            self.mark(receiver, |uses| uses.error_is_yes = true);
-        }
+        self.note_default(receiver, method, args.first());
         if method == "ok_or" {
             self.mark_tested(receiver);
             return Some(receiver.clone());
@@ -181,6 +174,7 @@ impl Frame<'_, '_> {
             }
             "map_or" | "map_or_else" => {
                 self.mark_tested(receiver);
+                self.note_default(receiver, method, args.first());
                 Some(self.applied(closure?, receiver).with_flows(&receiver.flows))
             }
             "then" | "then_some" | "and" => {

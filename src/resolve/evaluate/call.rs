@@ -48,7 +48,8 @@ impl Frame<'_, '_> {
         let values = self.arguments(span, name, args);
         let before = self.context.in_transaction;
         self.context.in_transaction |= opens_transaction(name);
-        let value = self.call_path(span, path, values);
+        let asks = self.asks_by_name(span, name, values.first());
+        let value = self.call_path(span, path, values).asking(asks);
         self.context.in_transaction = before;
         value
     }
@@ -186,7 +187,8 @@ impl Frame<'_, '_> {
         let object = self.dereferenced(&object, method).unwrap_or(object);
         let values = self.arguments(expr.span, method, args);
         let span = Span::new(method_span.start, expr.span.end);
-        let value = self.method_value(expr.span, span, &object, method, &values, args);
+        let asks = self.asks_by_name(expr.span, method, Some(&object));
+        let value = self.method_value(expr.span, span, &object, method, &values, args).asking(asks);
         if value.is_builder() || (object.is_builder() && value.is_builder()) || is_text_edit(method, &object)
         {
             self.store_builder(receiver, &value);
@@ -208,6 +210,9 @@ impl Frame<'_, '_> {
             self.hear(object);
         }
         self.note_waiting_method(method, object);
+        if let Some(value) = self.prepared_statement(whole, object, method, values, written) {
+            return value;
+        }
         if let Some(value) = self.builder_method(whole, span, object, method, values) {
             return value;
         }
@@ -230,6 +235,12 @@ impl Frame<'_, '_> {
         let functions = self.own_methods(object, method);
         if !functions.is_empty() {
             return self.dispatched(whole, &functions, values, Some(object.clone()));
+        }
+        if let Some(value) = self.request_of_client(object, method, values) {
+            return value;
+        }
+        if let Some(value) = self.answer_method(object, method) {
+            return value;
         }
         if let Some(value) = self.client_method(whole, span, object, method, values, written) {
             return value;

@@ -69,7 +69,7 @@ impl Frame<'_, '_> {
     }
 
     fn note_deadline(&mut self, from: Moment, span: &Value) {
-        self.push_deadline(from, DeadlineLength::Span(span.clone()));
+        self.push_deadline(from, DeadlineLength::Span(Box::new(span.clone())));
     }
 
     /// A moment kept in a field.
@@ -89,6 +89,6 @@ impl Frame<'_, '_> {
 }
 
 /// `started.elapsed()`.
-fn is_age(value: &Value) -> bool {
+pub(in crate::resolve) fn is_age(value: &Value) -> bool {
     matches!(&value.form, Form::Symbol(Symbol::Local(name)) if &**name == "elapsed")
 }

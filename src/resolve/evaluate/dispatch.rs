@@ -51,7 +51,13 @@ impl Frame<'_, '_> {
             Some(self.eval.program.absolute(entry.scope(), result))
         });
         let first = all.next().filter(|first| all.all(|other| other == *first));
-        Value::made_of(args.iter().chain(receiver)).with_type(first)
+        let mut value = Value::made_of(args.iter().chain(receiver)).with_type(first);
+        // A trait that stands for the clock has another implementation for tests.
+        let traces = functions.iter().filter_map(|&function| self.eval.trace(function));
+        let mut read = traces.filter(|trace| trace.operations.is_empty());
+        value.flows.wall_clock =
+            value.flows.wall_clock.or(read.find_map(|trace| trace.result.flows.wall_clock));
+        value
     }
 }
 

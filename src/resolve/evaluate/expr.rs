@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::facts::Span;
-use crate::facts::rust::{BinaryOperator, Expr, ExprKind, MacroCall, Type, TypeForm};
+use crate::facts::rust::{BinaryOperator, Expr, ExprKind, MacroCall, Type, TypeForm, TypeKind};
 
 use super::Frame;
 use super::MAX_NESTING;
@@ -25,7 +25,9 @@ impl<'a> Frame<'_, 'a> {
             ExprKind::MethodCall { .. } => self.method_call(expr),
             ExprKind::Field { base, name } => {
                 let base = self.expr(base);
-                self.field(&base, name)
+                let value = self.field(&base, name);
+                let asks = self.asks_by_name(expr.span, name, Some(&base));
+                value.asking(asks)
             }
             ExprKind::Index { base, index } => {
                 let (base, index) = (self.expr(base), self.expr(index));
@@ -58,8 +60,9 @@ impl<'a> Frame<'_, 'a> {
                 self.awaited(inner)
             }
             ExprKind::Try(inner) => {
-                let inner = self.expr(inner);
-                self.tried(expr.span, inner)
+                let value = self.expr(inner);
+                self.heard_answer(inner, &value);
+                self.tried(expr.span, value)
             }
             ExprKind::Macro(call) => self.macro_call(expr.span, call),
             ExprKind::Closure { params, body } => Value::new(Form::Closure(Rc::new(Closure {
@@ -169,8 +172,20 @@ impl<'a> Frame<'_, 'a> {
         }
         match name {
             "UNIX_EPOCH" => Value::unknown(),
-            _ => self.with_signal(&full, Value::symbol(Symbol::Call(path.join("::").into()))),
+            _ => {
+                let value = Value::symbol(Symbol::Call(path.join("::").into()));
+                self.with_signal(&full, value.with_type(self.unit_struct(path)))
+            }
         }
+    }
+
+    /// The type of a path that is the only value of a struct without fields.
+    fn unit_struct(&self, path: &[String]) -> Option<Rc<Type>> {
+        path.last().filter(|name| name.starts_with(char::is_uppercase))?;
+        let written = self.bounded(&Type { kind: TypeForm::Path, path: path.to_vec(), args: Vec::new() });
+        let known = self.eval.program.type_named(self.scope, &written)?;
+        let is_unit = matches!(&known.definition.kind, TypeKind::Struct { fields } if fields.is_empty());
+        is_unit.then_some(written)
     }
 
     fn constant(&mut self, path: &[String]) -> Option<Value> {
@@ -296,7 +311,8 @@ impl<'a> Frame<'_, 'a> {
                 self.mark_compared(&right);
                 self.note_clock_comparison(span, &left, &right);
                 self.note_age(&left, &right);
-                self.order(operator, left, right)
+                let asks = self.asks_clock(span, &left, &right);
+                self.order(operator, left, right).asking(asks)
             }
             BinaryOperator::Subtract => {
                 self.note_clock_subtraction(span, &left, &right);

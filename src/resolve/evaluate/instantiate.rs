@@ -2,6 +2,7 @@
 //! the place of the parameters.
 
 mod readings;
+mod requests;
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -18,7 +19,7 @@ use crate::resolve::trace::{
 };
 use crate::resolve::value::{
     Condition, Expiry, Flows, Form, Layer, Moment, Piece, QueryBuilder, Record, ScriptBuilder, Selection,
-    Selector, Symbol, Ticker, TransactionBuilder, TransactionPart, Value,
+    Selector, Symbol, Ticker, Value,
 };
 
 /// Longer chains of calls are not shown.
@@ -102,8 +103,7 @@ impl Frame<'_, '_> {
             return statement;
         }
         if let Form::Unknown = result.form {
-            let name = facts.name.as_str();
-            result.form = Form::Symbol(Symbol::Call(name.into()));
+            result.form = Form::Symbol(Symbol::Call(facts.name.as_str().into()));
             result = result.with_arguments(args);
         }
         self.carry_wait(&trace, facts.is_async, &mut result);
@@ -136,6 +136,7 @@ impl Frame<'_, '_> {
     fn carry_operations(&mut self, span: Span, trace: &Trace, arguments: &Arguments<'_>) {
         let call = self.location(span);
         let tasks = self.trace.tasks.len();
+        let kept = self.kept_replies();
         self.carry_tasks(trace, arguments.operations);
         self.trace.pipelines.extend(&trace.pipelines);
         self.pipelines.resize_with(self.trace.pipelines.len(), Default::default);
@@ -161,6 +162,7 @@ impl Frame<'_, '_> {
                 is_lock: operation.is_lock,
                 refusal: operation.refusal,
                 advice: operation.advice.clone(),
+                kept: kept.iter().copied().chain(arguments.positions(&operation.kept)).collect(),
                 named_at: operation.named_at.or(named_here),
                 session: session_of(&action).or_else(|| operation.session.clone()),
                 action,
@@ -180,6 +182,7 @@ impl Frame<'_, '_> {
             });
         }
         runs.for_each(|run| self.run_handed(span, run, arguments));
+        self.settle_requests(arguments.operations);
         self.move_task_uses(trace, tasks, arguments);
     }
 }
@@ -217,6 +220,8 @@ impl Arguments<'_> {
                 Action::Set { condition: *condition, expiry: self.expiry(expiry), returns_old: *returns_old }
             }
             Action::Expire { expiry } => Action::Expire { expiry: self.expiry(expiry) },
+            Action::Grant { expiry } => Action::Grant { expiry: self.expiry(expiry) },
+            Action::Request(request) => Action::Request(Rc::new(self.request(request, 0))),
             Action::Merge(call) => Action::Merge(Rc::new(MergeCall {
                 document: self.value(&call.document, 0),
                 words: call.words.clone(),
@@ -255,6 +260,7 @@ impl Arguments<'_> {
             Expiry::After { millis: None, unit, value } => {
                 super::store::lifetime(*unit, self.value(value, 0))
             }
+            Expiry::Lease(lease) => Expiry::Lease(Box::new(self.value(lease, 0))),
             Expiry::At(value) => Expiry::At(Box::new(self.value(value, 0))),
             other => other.clone(),
         }
@@ -326,16 +332,15 @@ impl Arguments<'_> {
                 text: self.value(&query.text, depth + 1),
                 binds: query.binds.iter().map(|bind| self.value(bind, depth + 1)).collect(),
                 location: query.location,
+                prepared_on: query.prepared_on.as_ref().map(|on| Box::new(self.value(on, depth + 1))),
                 file: query.file.clone(),
             })),
             Form::Chain(chain) => Form::Chain(Rc::new(chain.map(|part| self.value(part, depth + 1)))),
-            Form::Transaction(builder) => Form::Transaction(Rc::new(TransactionBuilder {
-                conditions: builder.conditions.iter().map(|part| self.value(part, depth + 1)).collect(),
-                steps: builder.steps.iter().map(|part| self.value(part, depth + 1)).collect(),
-            })),
+            Form::Transaction(builder) => Form::Transaction(Rc::new(self.transaction(builder, depth + 1))),
             Form::TransactionPart(part) => {
                 Form::TransactionPart(Rc::new(self.transaction_part(part, depth + 1)))
             }
+            Form::Request(request) => Form::Request(Rc::new(self.request(request, depth + 1))),
             Form::SetOptions(options) => {
                 let mut options = options.clone();
                 options.expiry = self.expiry(&options.expiry);
@@ -348,21 +353,13 @@ impl Arguments<'_> {
         Value { form, flows: self.flows(&value.flows), ty: value.ty.clone(), arguments }
     }
 
-    fn transaction_part(&self, part: &TransactionPart, depth: usize) -> TransactionPart {
-        match part {
-            TransactionPart::Condition { key, condition } => {
-                TransactionPart::Condition { key: self.value(key, depth), condition: *condition }
-            }
-            TransactionPart::Step { command, args } => TransactionPart::Step {
-                command: command.clone(),
-                args: args.iter().map(|arg| self.value(arg, depth)).collect(),
-            },
-        }
-    }
-
     /// Where the callee's operation of this number stands in the caller's trace.
     pub(super) fn position(&self, operation: usize) -> usize {
         operation + self.operations + self.handed.borrow().before(operation)
+    }
+
+    pub(super) fn positions<'f>(&'f self, operations: &'f Few<usize>) -> impl Iterator<Item = usize> + 'f {
+        operations.iter().map(|operation| self.position(*operation))
     }
 
     /// What the closure that the caller has handed over gave.
@@ -403,6 +400,7 @@ impl Arguments<'_> {
                 | Form::Query(_)
                 | Form::SetOptions(_)
                 | Form::Transaction(_)
+                | Form::Request(_)
                 | Form::TransactionPart(_)
         );
         let flows = &value.flows;
@@ -447,7 +445,7 @@ impl Arguments<'_> {
 
     fn flows(&self, flows: &Flows) -> Flows {
         let mut all = Flows {
-            replies: flows.replies.iter().map(|reply| self.position(*reply)).collect(),
+            replies: self.positions(&flows.replies).collect(),
             tasks: flows.tasks.iter().map(|task| task + self.tasks).collect(),
             params: Few::default(),
             monotonic: flows.monotonic.map(|moment| self.moment(moment)),

@@ -3,6 +3,7 @@
 //! It follows values through bindings, branches, closures and calls; it does not type-check, and a name
 //! it cannot resolve is an unknown value, never a guess.
 
+mod backend_errors;
 mod bind;
 mod block;
 mod builtin;
@@ -17,17 +18,23 @@ mod expr;
 mod format;
 mod handed_closures;
 mod handed_on;
+mod held;
+mod http;
 mod instantiate;
+mod leases;
 mod loops;
+mod parameters;
 mod query;
 mod rounds;
 mod shutdown;
+mod std_types;
 mod store;
 mod tasks;
 mod transaction;
 
 pub(super) use construct::REST;
 pub use construct::Settings;
+pub(super) use deadline::is_age;
 pub use expr::unit_of_name;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -36,10 +43,11 @@ use std::rc::Rc;
 use crate::facts::rust::{Function, Type, TypeForm};
 use crate::facts::{FileId, Location, Span};
 
+use super::flows::Few;
 use super::models::{Models, Refusal};
 use super::program::{Program, Scope};
 use super::trace::{ClockUse, ClockUseKind, Context, FieldName, GuardList, HandleUse, Trace, Uses};
-use super::value::{Form, Piece, Symbol, Value};
+use super::value::{Form, OperationIndex, Piece, Symbol, Value};
 
 /// Closures inside closures, and constants made of constants, are followed this deep.
 const MAX_NESTING: usize = 24;
@@ -129,6 +137,17 @@ impl<'a> Evaluator<'a> {
     }
 }
 
+/// The fields of a value, inside `Ok(…)` and `Some(…)`, that replies are in.
+fn given(result: &Value) -> Vec<(Rc<str>, Few<OperationIndex>)> {
+    let mut result = result;
+    while let Form::Variant(_, Some(inner)) = &result.form {
+        result = inner;
+    }
+    let Form::Record(record) = &result.form else { return Vec::new() };
+    let fields = record.fields.iter().filter(|(_, value)| !value.flows.replies.is_empty());
+    fields.map(|(name, value)| (name.clone(), value.flows.replies.clone())).collect()
+}
+
 /// Variables by name, one map for each block that is open.
 type Scopes = Vec<Rc<HashMap<Rc<str>, Value>>>;
 
@@ -154,12 +173,17 @@ struct Frame<'e, 'a> {
     signals: Vec<loops::Signal>,
     /// Which replies decided the values of variables that were set in branches: counters and flags.
     decided: HashMap<Rc<str>, BTreeSet<usize>>,
+    /// The names of variables that have held a reply whose type does something when it is dropped.
+    guard_names: BTreeSet<Rc<str>>,
     selects: u32,
     /// How many closures and async blocks are around: leaving them does not leave the function.
     blocks: u32,
     nesting: usize,
     /// How many closures it may still have run by functions that it hands them to.
     handed_left: usize,
+    /// Replies that are answers over HTTP.
+    answers: BTreeSet<usize>,
+    signs_of_life: leases::SignsOfLife,
     /// The body of `Display::fmt` is one expression: its value is the text that it writes.
     displays: bool,
 }
@@ -184,10 +208,13 @@ impl<'e, 'a> Frame<'e, 'a> {
             loops: Vec::new(),
             signals: Vec::new(),
             decided: HashMap::new(),
+            guard_names: BTreeSet::new(),
             selects: 0,
             blocks: 0,
             nesting: 0,
             handed_left: handed_closures::MAX_HANDED,
+            answers: BTreeSet::new(),
+            signs_of_life: leases::SignsOfLife::default(),
             displays: false,
         }
     }
@@ -220,7 +247,9 @@ impl<'e, 'a> Frame<'e, 'a> {
         for result in &results {
             self.mark(result, |uses| uses.returned = true);
             self.return_handles(result);
+            self.trace.given.extend(given(result));
         }
+        self.settle_signs_of_life();
         self.judge_repetitions();
         let result = results
             .iter()
@@ -261,6 +290,7 @@ impl<'e, 'a> Frame<'e, 'a> {
     }
 
     fn set_local(&mut self, name: &str, value: Value) {
+        self.note_guard(name, &value);
         if let Some(scope) = self.scopes.last_mut() {
             Rc::make_mut(scope).insert(name.into(), value);
         }
@@ -268,6 +298,7 @@ impl<'e, 'a> Frame<'e, 'a> {
 
     /// Changes a variable where it was declared.
     fn assign_local(&mut self, name: &str, value: Value) {
+        self.note_guard(name, &value);
         match self.scopes.iter_mut().rev().find(|scope| scope.contains_key(name)) {
             Some(scope) => {
                 Rc::make_mut(scope).insert(name.into(), value);
@@ -321,7 +352,15 @@ impl<'e, 'a> Frame<'e, 'a> {
 
     /// Notes that `value` decides something.
     fn mark_tested(&mut self, value: &Value) {
-        if let Form::Reply(operation, super::value::Layer::Result) = value.form {
+        if let Form::Condition(condition) = &value.form
+            && let super::value::Condition::Holds { value: asked, .. } = &**condition
+            && let Some(operation) = self.asked_of_transport(asked)
+        {
+            self.trace.mark(operation, |uses| uses.error_tested = true);
+            return;
+        }
+        if let Form::Reply(operation, super::value::Layer::Result | super::value::Layer::Message) = value.form
+        {
             self.trace.mark(operation, |uses| uses.error_tested = true);
             return;
         }
@@ -330,7 +369,8 @@ impl<'e, 'a> Frame<'e, 'a> {
 
     /// Notes that `value` is compared, for an answer that may go anywhere.
     fn mark_compared(&mut self, value: &Value) {
-        if let Form::Reply(operation, super::value::Layer::Result) = value.form {
+        if let Form::Reply(operation, super::value::Layer::Result | super::value::Layer::Message) = value.form
+        {
             self.trace.mark(operation, |uses| uses.error_tested = true);
             return;
         }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::facts::Span;
-use crate::facts::rust::{Expr, ExprKind, MacroCall};
+use crate::facts::rust::{Expr, MacroCall};
 
 use super::Frame;
 use super::store::root_name;
@@ -55,7 +55,7 @@ impl Frame<'_, '_> {
 
     fn new_query(&mut self, span: Span, text: Value, binds: Vec<Value>, file: Option<Rc<str>>) -> Value {
         let location = Some(self.location(span));
-        Value::new(Form::Query(Rc::new(QueryBuilder { text, binds, location, file })))
+        Value::new(Form::Query(Rc::new(QueryBuilder { text, binds, location, prepared_on: None, file })))
     }
 
     /// `query!(…)`, `query_as!(T, …)`, `query_file!(…)`.
@@ -172,7 +172,10 @@ impl Frame<'_, '_> {
             Form::Text(_) => text.clone(),
             // A prepared statement, or a query object run through the connection.
             Form::Query(query) => {
-                let query = query.clone();
+                let mut query = QueryBuilder::clone(query);
+                if query.prepared_on.is_some() {
+                    query.binds = self.binds_at(&query.text, model.binds, written);
+                }
                 return Some(self.run_sql(whole, &query, object.clone(), method));
             }
             Form::Chain(chain) if chain.is_statement() => {
@@ -185,11 +188,40 @@ impl Frame<'_, '_> {
         if !is_sql(&query) {
             return None;
         }
-        let binds =
-            model.binds.and_then(|at| written.get(at)).map(|expr| self.bind_values(expr)).unwrap_or_default();
+        let binds = self.binds_at(&query, model.binds, written);
         let call =
             SqlCall { text: query, binds, executor: object.clone(), method: method.into(), file: None };
         Some(self.emit_sql(whole, call))
+    }
+
+    fn binds_at(&mut self, text: &Value, position: Option<usize>, written: &[Expr]) -> Vec<Value> {
+        let written = position.and_then(|at| written.get(at));
+        written.map(|expr| self.bind_values(text, expr)).unwrap_or_default()
+    }
+
+    /// `connection.prepare(text)`, and what runs the statement that it gives.
+    pub(super) fn prepared_statement(
+        &mut self,
+        whole: Span,
+        object: &Value,
+        method: &str,
+        args: &[Value],
+        written: &[Expr],
+    ) -> Option<Value> {
+        if let Form::Query(query) = &object.form {
+            let executor = query.prepared_on.as_deref()?.clone();
+            let model = self.eval.models.statement(method)?;
+            // The text is the receiver here, so that every argument stands one place further to the front.
+            let position = model.binds.and_then(|at| at.checked_sub(1));
+            let binds = self.binds_at(&query.text, position, written);
+            let query = QueryBuilder { binds, ..QueryBuilder::clone(query) };
+            return Some(self.run_sql(whole, &query, executor, method));
+        }
+        let model = self.eval.models.preparation(method)?;
+        let text = args.get(model.text).filter(|text| matches!(text.form, Form::Text(_)) && is_sql(text))?;
+        let prepared_on = Some(Box::new(object.clone()));
+        let query = QueryBuilder { text: text.clone(), prepared_on, ..QueryBuilder::default() };
+        Some(Value::new(Form::Query(Rc::new(query))))
     }
 
     fn transaction_method(&mut self, whole: Span, object: &Value, method: &str) -> Option<Value> {
@@ -229,23 +261,6 @@ impl Frame<'_, '_> {
                 Value::new(Form::Reply(last, Layer::Count))
             }
             _ => object.clone(),
-        }
-    }
-
-    /// The values of `&[&a, &b]`, `params![a, b]`, `(a, b)`, `params! { "a" => a }`.
-    fn bind_values(&mut self, expr: &Expr) -> Vec<Value> {
-        match &expr.kind {
-            ExprKind::Borrow(inner) => self.bind_values(inner),
-            ExprKind::Array(parts) | ExprKind::Tuple(parts) => {
-                parts.iter().map(|part| self.expr(part)).collect()
-            }
-            ExprKind::Macro(call) => call
-                .args
-                .iter()
-                .filter(|arg| !matches!(arg.kind, ExprKind::Text(_)))
-                .map(|arg| self.expr(arg))
-                .collect(),
-            _ => vec![self.expr(expr)],
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::facts::rust::BinaryOperator;
 use super::Frame;
 use super::loops::{LoopState, Pause, Signal, SignalKind};
 use crate::locks::OnFailure;
+use crate::resolve::models::Refusal;
 use crate::resolve::trace::{GuardList, Operation, Repetition};
 use crate::resolve::value::{Condition, Form, Value};
 
@@ -132,7 +133,8 @@ impl<'f> Round<'f, '_, '_> {
         }
         let thrown_away =
             self.inside().any(|s| s.kind == SignalKind::Drop && s.decided_by.contains(&self.index));
-        if !(uses.tested || uses.compared || uses.returned) || thrown_away {
+        let heard = uses.error_tested && operation.refusal == Refusal::Error;
+        if !(uses.tested || uses.compared || uses.returned || heard) || thrown_away {
             return OnFailure::GoesOn;
         }
         let acts = |signal: &Signal| matches!(signal.kind, SignalKind::Act { .. });

@@ -8,6 +8,7 @@ use crate::facts::{Location, Span};
 
 use super::Frame;
 use super::loops::SignalKind;
+use crate::resolve::flows::Few;
 use crate::resolve::trace::{Action, SignalWait, Trace};
 use crate::resolve::value::Value;
 
@@ -97,7 +98,7 @@ impl Frame<'_, '_> {
         let told = self.signals.iter().any(|signal| {
             signal.kind == SignalKind::Act { stops: true } && signal.task == self.context.spawned_at
         });
-        let kept = Value::made_of(&self.live_guards());
+        let kept = Value::made_of(self.live_guards());
         let location = self.location(span);
         self.emit_at(location, Action::Exit { told }, Value::unknown(), Some(kept), None);
         // It ends the loops around it, and whoever works beside them.
@@ -107,10 +108,25 @@ impl Frame<'_, '_> {
     }
 
     /// The variables in scope whose types do something when they are dropped.
-    fn live_guards(&self) -> Vec<Value> {
-        let locals = self.scopes.iter().flat_map(|scope| scope.values());
-        let held = locals.filter(|value| !value.flows.replies.is_empty() && self.is_guard(value));
-        held.cloned().collect()
+    fn live_guards(&self) -> impl Iterator<Item = &Value> {
+        let named = self.guard_names.iter();
+        let locals = named.flat_map(|name| self.scopes.iter().filter_map(move |scope| scope.get(name)));
+        locals.filter(|value| self.is_held_reply(value))
+    }
+
+    /// The replies in these, which are held as long as they live.
+    pub(super) fn kept_replies(&self) -> Few<usize> {
+        self.live_guards().flat_map(|guard| guard.flows.replies.iter().copied()).collect()
+    }
+
+    pub(super) fn note_guard(&mut self, name: &str, value: &Value) {
+        if self.is_held_reply(value) {
+            self.guard_names.insert(name.into());
+        }
+    }
+
+    fn is_held_reply(&self, value: &Value) -> bool {
+        !value.flows.replies.is_empty() && self.is_guard(value)
     }
 
     fn is_guard(&self, value: &Value) -> bool {

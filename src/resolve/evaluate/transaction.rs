@@ -23,7 +23,10 @@ impl Frame<'_, '_> {
             return Some(Value::new(Form::Transaction(Rc::default())));
         }
         let part = if let Some(of) = models.comparison(path) {
-            TransactionPart::Condition { key: args.first()?.clone(), condition: condition(of, args) }
+            TransactionPart::Condition {
+                key: Box::new(args.first()?.clone()),
+                condition: condition(of, args),
+            }
         } else {
             let command = Rc::new(models.step(path)?.clone());
             TransactionPart::Step { command, args: args.to_vec() }

@@ -47,6 +47,8 @@ pub struct ClientModel {
     #[serde(default)]
     pub(super) statement: Vec<Statement>,
     #[serde(default)]
+    pub(super) preparation: Vec<Statement>,
+    #[serde(default)]
     pub(super) query: Vec<Query>,
     #[serde(default)]
     pub(super) builder: Vec<Builder>,
@@ -54,6 +56,12 @@ pub struct ClientModel {
     pub(super) counts: Vec<String>,
     #[serde(default)]
     pub(super) signals: Signals,
+    /// Requests over HTTP that are operations, the more specific first.
+    #[serde(default)]
+    pub(super) request: Vec<Request>,
+    /// Crates whose requests these may be.
+    #[serde(default)]
+    pub(super) http_crates: Vec<String>,
 }
 
 impl ClientModel {
@@ -155,6 +163,14 @@ pub enum ActionName {
     Merge,
     Get,
     GetDelete,
+    /// Makes a lease, or a session, that keys are tied to; its reply stands for it.
+    Grant,
+    /// Gives the lease under `key` more time.
+    KeepAlive,
+    /// Reads what the store answered to the last of these.
+    KeepAliveAnswer,
+    /// Ends the lease under `key`, and with it the keys tied to it.
+    Revoke,
     Exists,
     Delete,
     Expire,
@@ -233,6 +249,28 @@ pub(super) struct ConditionEntry {
 pub(super) struct ExpiryEntry {
     pub(super) path: String,
     pub(super) unit: Unit,
+}
+
+/// A request over HTTP that is an operation. The key, or the lease, is what follows `path` in its URL.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Request {
+    pub method: String,
+    pub path: String,
+    /// The parameter that its query has.
+    pub with: Option<String>,
+    pub action: ActionName,
+    /// With the revision that `with` gives: 0 while there is no such key.
+    #[serde(default)]
+    pub of_revision: bool,
+    /// `with` gives the lease that the key is tied to.
+    #[serde(default)]
+    pub of_lease: bool,
+    /// The word in the document of its body that gives the lifetime.
+    pub ttl_word: Option<String>,
+    /// Its library's.
+    #[serde(skip)]
+    pub advice: Option<Arc<Advice>>,
 }
 
 /// How a transaction is put together.

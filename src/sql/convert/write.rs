@@ -4,9 +4,7 @@ use sqlparser::ast;
 
 use super::Converter;
 use crate::facts::Span;
-use crate::facts::sql::{
-    Assignment, Clauses, Expr, ExprKind, Source, SourceKind, TableName, Write, WriteVerb,
-};
+use crate::facts::sql::{Assignment, Expr, ExprKind, Source, SourceKind, TableName, Write, WriteVerb};
 
 impl Converter<'_> {
     pub(super) fn write(&self, statement: &ast::Statement) -> Option<Write> {
@@ -29,7 +27,7 @@ impl Converter<'_> {
         let ast::TableFactor::Table { name, alias, .. } = factor else {
             return None;
         };
-        let mut write = empty(verb, self.source.table(name), self.source.name_span(name));
+        let mut write = Write::new(verb, self.source.table(name), self.source.name_span(name));
         write.alias = alias.as_ref().map(|a| self.source.name(&a.name));
         Some(write)
     }
@@ -94,7 +92,7 @@ impl Converter<'_> {
         let to = self.with_row_alias(alias);
         let replaces = insert.replace_into || matches!(insert.or, Some(ast::SqliteOnConflict::Replace));
         let verb = if replaces { WriteVerb::Replace } else { WriteVerb::Insert };
-        let mut write = empty(verb, self.source.table(name), self.source.name_span(name));
+        let mut write = Write::new(verb, self.source.table(name), self.source.name_span(name));
         write.alias = insert.table_alias.as_ref().map(|a| self.source.name(&a.alias));
         write.insert_columns = insert.columns.iter().map(|c| self.source.table(c).name).collect();
         if let Some(query) = &insert.source {
@@ -237,25 +235,5 @@ impl Converter<'_> {
             };
             items.iter().filter_map(column).collect()
         })
-    }
-}
-
-fn empty(verb: WriteVerb, table: TableName, table_span: Span) -> Write {
-    Write {
-        verb,
-        table,
-        alias: None,
-        table_span,
-        assignments: Vec::new(),
-        insert_columns: Vec::new(),
-        insert_values: Vec::new(),
-        skips_conflicts: false,
-        predicate: None,
-        conflict_predicate: None,
-        sources: Vec::new(),
-        join_conditions: Vec::new(),
-        ctes: Vec::new(),
-        returning: None,
-        clauses: Clauses::default(),
     }
 }

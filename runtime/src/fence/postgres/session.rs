@@ -8,6 +8,7 @@ use tokio_postgres::{Error, Row};
 use super::STORED;
 use super::connections::{Connections, Lent};
 use super::failure::{failure, is_unanswered};
+use crate::fence::row::Taken;
 use crate::fence::work::Session;
 use crate::fence::{FenceError, Resource, RowFence, verdict};
 use crate::store::Cause;
@@ -153,12 +154,7 @@ impl<C: Connections> FencedTransaction<C> {
         rows: &RowFence,
         key: &K,
     ) -> Result<(), FenceError> {
-        match self.take_row(rows, key).await? {
-            Taken::Now => Ok(()),
-            Taken::Before => {
-                Err(FenceError::SameToken { place: rows.place(&key.to_string()), presented: self.token })
-            }
-        }
+        self.take_row(rows, key).await?.once(|| rows.place(&key.to_string()), self.token)
     }
 
     /// As [`claim_row`](FencedTransaction::claim_row), and also when this very token has taken the row before:
@@ -191,19 +187,9 @@ impl<C: Connections> FencedTransaction<C> {
         }
         let place = rows.place(&key.to_string());
         let row = client.query_opt(&rows.stored("$1", " FOR UPDATE"), &[key]).await;
-        let Some(row) = row.map_err(|error| failure(ACTION, error))? else {
-            return Err(FenceError::MissingRow { place });
-        };
-        let stored: Option<i64> = row.try_get(0).map_err(|error| failure(ACTION, error))?;
-        match stored {
-            None => Err(FenceError::NullToken { place }),
-            Some(stored) if stored == token => Ok(Taken::Before),
-            stored => Err(verdict(place, self.token, stored)),
-        }
+        let stored = row
+            .and_then(|row| row.map(|row| row.try_get(0)).transpose())
+            .map_err(|error| failure(ACTION, error))?;
+        Taken::refused(place, self.token, stored)
     }
-}
-
-enum Taken {
-    Now,
-    Before,
 }

@@ -3,6 +3,7 @@
 use rusqlite::{Error, ErrorCode};
 
 use crate::fence::FenceError;
+use crate::sqlite_advice::advice;
 use crate::sqlite_desk::DeskClosed;
 
 pub(super) fn failure(action: &'static str, error: Error) -> FenceError {
@@ -10,7 +11,11 @@ pub(super) fn failure(action: &'static str, error: Error) -> FenceError {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             FenceError::Conflict { action, cause: error.into() }
         }
-        code => FenceError::Database { action, cause: error.into(), advice: advice(code) },
+        code => FenceError::Database {
+            action,
+            cause: error.into(),
+            advice: advice(code).unwrap_or("the transaction did not happen"),
+        },
     }
 }
 
@@ -19,16 +24,5 @@ pub(super) fn closed(closed: DeskClosed) -> FenceError {
         action: "a fenced transaction",
         cause: closed.into(),
         advice: "the work in a transaction must not panic",
-    }
-}
-
-fn advice(code: Option<ErrorCode>) -> &'static str {
-    match code {
-        Some(ErrorCode::CannotOpen) => "check the path and that its folder exists and may be written to",
-        Some(ErrorCode::ReadOnly) => "the file or its folder may not be written to",
-        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
-            "the file is not an SQLite database; give another path"
-        }
-        _ => "the transaction did not happen",
     }
 }

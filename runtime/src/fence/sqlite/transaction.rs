@@ -6,7 +6,8 @@ use std::ops::Deref;
 use rusqlite::{Connection, OptionalExtension, ToSql, Transaction, params};
 
 use super::failure::failure;
-use crate::fence::{FenceError, RowFence, verdict};
+use crate::fence::row::Taken;
+use crate::fence::{FenceError, RowFence};
 use crate::token::FencingToken;
 
 /// A transaction that was let through by the fence. Everything of the connection may be used in it, but not
@@ -39,12 +40,7 @@ impl<'a> FencedTransaction<'a> {
     /// [`FenceError::Stale`] when the row has a newer token, [`FenceError::SameToken`] when it has this one,
     /// [`FenceError::MissingRow`] and [`FenceError::NullToken`] as they say.
     pub fn claim_row<K: ToSql + Display>(&self, rows: &RowFence, key: &K) -> Result<(), FenceError> {
-        match self.take_row(rows, key)? {
-            Taken::Now => Ok(()),
-            Taken::Before => {
-                Err(FenceError::SameToken { place: rows.place(&key.to_string()), presented: self.token })
-            }
-        }
+        self.take_row(rows, key)?.once(|| rows.place(&key.to_string()), self.token)
     }
 
     /// As [`claim_row`](FencedTransaction::claim_row), and also when this very token has taken the row before:
@@ -72,18 +68,8 @@ impl<'a> FencedTransaction<'a> {
             .query_row(&rows.stored("?1", ""), [key], |row| row.get::<_, Option<i64>>(0))
             .optional()
             .map_err(|error| failure(ACTION, error))?;
-        match stored {
-            None => Err(FenceError::MissingRow { place }),
-            Some(None) => Err(FenceError::NullToken { place }),
-            Some(Some(stored)) if stored == token => Ok(Taken::Before),
-            Some(stored) => Err(verdict(place, self.token, stored)),
-        }
+        Taken::refused(place, self.token, stored)
     }
-}
-
-enum Taken {
-    Now,
-    Before,
 }
 
 impl Deref for FencedTransaction<'_> {

@@ -3,7 +3,10 @@
 use rusqlite::{Error, ErrorCode, ffi};
 
 use super::NAME;
+use crate::sqlite_advice::advice;
 use crate::store::StoreError;
+
+const TABLE: &str = "the table `leasehold_lease` must be as `leasehold::store::sqlite::SCHEMA` makes it";
 
 pub(super) fn failure(action: &'static str, error: Error) -> StoreError {
     let code = error.sqlite_error().map(|detail| (detail.code, detail.extended_code));
@@ -17,19 +20,8 @@ pub(super) fn failure(action: &'static str, error: Error) -> StoreError {
             StoreError::Unreachable { store: NAME, action, cause: error.into() }
         }
         _ => {
-            let advice = advice(code.map(|(code, _)| code));
+            let advice = advice(code.map(|(code, _)| code)).unwrap_or(TABLE);
             StoreError::Refused { store: NAME, action, advice, cause: error.into() }
         }
-    }
-}
-
-fn advice(code: Option<ErrorCode>) -> &'static str {
-    match code {
-        Some(ErrorCode::CannotOpen) => "check the path and that its folder exists and may be written to",
-        Some(ErrorCode::ReadOnly) => "the file or its folder may not be written to",
-        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
-            "the file is not an SQLite database; give another path"
-        }
-        _ => "the table `leasehold_lease` must be as `leasehold::store::sqlite::SCHEMA` makes it",
     }
 }

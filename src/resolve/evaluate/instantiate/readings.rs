@@ -8,7 +8,7 @@ impl Frame<'_, '_> {
     pub(super) fn carry_deadlines(&mut self, trace: &Trace, arguments: &Arguments<'_>) {
         for deadline in trace.deadlines.iter().take(MAX_OPERATIONS) {
             let length = match &deadline.length {
-                DeadlineLength::Span(span) => DeadlineLength::Span(arguments.value(span, 0)),
+                DeadlineLength::Span(span) => DeadlineLength::Span(Box::new(arguments.value(span, 0))),
                 field @ DeadlineLength::OfField(_) => field.clone(),
             };
             self.trace.deadlines.push(Deadline {
