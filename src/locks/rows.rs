@@ -194,9 +194,10 @@ impl<'a> RowWrite<'a> {
         let profile = self.profile;
         let timed = !profile.deadlines.is_empty() || !profile.claim_times.is_empty();
         let owned = !profile.owners.is_empty();
+        // An account is locked against its user, and nobody's; one that others take back is a worker's.
+        let is_work = profile.taken_back || !naming::is_account_table(&self.write.table.name);
         (profile.is_lock_table && (timed || owned))
-            || (profile.handed_out && timed)
-            || (profile.has_lease_columns() && !naming::is_account_table(&self.write.table.name))
+            || (is_work && ((profile.handed_out && timed) || profile.has_lease_columns()))
     }
 
     fn is_unguarded(&self, inventory: &Inventory) -> bool {

@@ -46,6 +46,8 @@ pub struct Step {
     pub kept: Vec<usize>,
     /// The look in memory at a lease that says it is still held where this runs.
     pub check: Option<HeldCheck>,
+    /// The steps before it whose keys are made of a value that it binds: of an acquire, the lock of the very row.
+    pub binds_key_of: Vec<usize>,
     /// How many calls lie between the function and the step.
     pub depth: usize,
     /// The fields that its reply is put into, in what the function gives.

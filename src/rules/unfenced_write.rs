@@ -53,7 +53,8 @@ fn under_lease(write: &HeldWrite) -> Draft {
             format!(
                 "`{table}` is written under the lease `{lock}` with no token: a holder that is paused past its TTL may overwrite what its successor has written"
             ),
-            Confidence::Low,
+            // A lock of the row itself is there for what is written to it; another may only save work.
+            if write.is_of_row { Confidence::Medium } else { Confidence::Low },
         ),
     };
     let mut draft = Draft::new(

@@ -71,7 +71,7 @@ fn round(body: &Block, call: Span) -> Option<Round<'_>> {
         let ExprKind::For { pattern, iterable, body } = &expr.kind else { return };
         let mut is_on_item = false;
         each_expr(body, &mut |part| {
-            if part.span == call {
+            if part.span.end == call.end && part.span.start <= call.start {
                 is_on_item |= names_any(part, &pattern_names(&pattern.kind));
             }
         });

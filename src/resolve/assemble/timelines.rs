@@ -9,7 +9,8 @@ use crate::locks::{Key, Sequence};
 
 use super::super::evaluate::Evaluator;
 use super::super::trace::{self, Action, GuardList, Operation, Trace};
-use super::super::value::Value;
+use super::super::value::{Form, Piece, Symbol, Value};
+use super::binds::parameter;
 use super::held_checks::Checks;
 use super::lease_types::LeaseTypes;
 use super::statements::StatementRuns;
@@ -72,6 +73,7 @@ impl Assembly<'_, '_> {
             let kept: Vec<usize> = operation.kept.iter().copied().filter_map(step_of).collect();
             let check = self.checks.before(operation);
             let given_as = self.given_as(index);
+            let binds_key_of: Vec<usize> = self.binds_key_of(index, operation).filter_map(step_of).collect();
             steps.extend(kinds.into_iter().map(|kind| Step {
                 kind,
                 place: operation.via.first().copied().unwrap_or(operation.location),
@@ -85,6 +87,7 @@ impl Assembly<'_, '_> {
                 decided_by: decided_by.clone(),
                 kept: kept.clone(),
                 check: check.clone(),
+                binds_key_of: binds_key_of.clone(),
                 depth: operation.via.len(),
                 given_as: given_as.clone(),
             }));
@@ -120,6 +123,22 @@ impl Assembly<'_, '_> {
             aborted_tasks,
             waits_for_others: trace.waits_for_others,
         }
+    }
+
+    /// The operations before one whose keys are made of a value that it binds.
+    fn binds_key_of(&self, index: usize, operation: &Operation) -> impl Iterator<Item = usize> {
+        let bound: Vec<Symbol> = match &operation.action {
+            Action::Sql(call) => call.binds.iter().filter_map(symbol).cloned().collect(),
+            _ => Vec::new(),
+        };
+        let before = self.trace.operations.iter().take(index).enumerate();
+        before.filter_map(move |(at, known)| {
+            let made_of = |piece: &Piece| match piece {
+                Piece::Hole(value) => symbol(value).is_some_and(|symbol| bound.contains(symbol)),
+                Piece::Text { .. } => false,
+            };
+            known.key.pieces().iter().any(made_of).then_some(at)
+        })
     }
 
     /// The fields of the function's result that a reply is put into.
@@ -197,6 +216,13 @@ impl Assembly<'_, '_> {
         }
         path.reverse();
         Path(path)
+    }
+}
+
+fn symbol(value: &Value) -> Option<&Symbol> {
+    match &parameter(value).1.form {
+        Form::Symbol(symbol) => Some(symbol),
+        _ => None,
     }
 }
 

@@ -151,7 +151,7 @@ impl Frame<'_, '_> {
             self.queued_method(span, pipeline, method, args);
             return Some(object.clone());
         }
-        self.modelled(whole, &model, Some(object), args, None)
+        self.modelled(span, &model, Some(object), args, None)
     }
 
     /// A pipeline that somebody else made and will send.
