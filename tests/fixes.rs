@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
+#[path = "fixes/compiled.rs"]
+mod compiled;
 #[path = "fixes/forms.rs"]
 mod forms;
 
@@ -155,6 +157,77 @@ fn the_flag_writes_what_the_report_says() {
         assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
         assert_eq!(files(folder.path()), edited(files(&case), &fixes[0]));
     }
+}
+
+#[test]
+fn a_second_run_finds_nothing_left_to_fix() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    for case in [
+        "get-then-del/bad_one_function",
+        "get-then-expire/bad_one_function",
+        "loose-token-predicate/bad_applied_twice",
+        "split-acquire/bad_set_nx_then_expire",
+        "token-not-advanced/bad_upsert",
+        "truncated-ttl/bad_px_with_seconds",
+        "unfenced-write/bad_upsert",
+    ] {
+        let folder = copy(&root.join(case));
+        leaselint(folder.path(), &["--fix-suggested", "--allow-dirty", "."]);
+        let once = files(folder.path());
+        assert_ne!(once, files(&root.join(case)), "{case}");
+        leaselint(folder.path(), &["--fix-suggested", "--allow-dirty", "."]);
+        assert_eq!(files(folder.path()), once, "{case}");
+    }
+}
+
+#[test]
+fn what_a_person_should_look_at_is_written_on_demand_only() {
+    let case = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/token-not-advanced/bad_take_over");
+    let folder = copy(&case);
+    leaselint(folder.path(), &["--fix", "--allow-dirty", "."]);
+    assert_eq!(files(folder.path()), files(&case));
+    leaselint(folder.path(), &["--fix-suggested", "--allow-dirty", "."]);
+    assert_ne!(files(folder.path()), files(&case));
+}
+
+/// A byte order mark, line breaks of Windows and letters of several bytes are none of a fix's business.
+#[test]
+fn bytes_outside_of_the_edits_stay() {
+    let case = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/split-acquire/bad_set_nx_then_expire");
+    let plain = String::from_utf8(files(&case)[Path::new("src/lib.rs")].clone()).unwrap();
+    let windows = |text: &str| format!("\u{feff}// größer 🔒\r\n{}", text.replace('\n', "\r\n"));
+    let fixed = |text: &str| {
+        let folder = copy(&case);
+        let file = folder.path().join("src/lib.rs");
+        fs::write(&file, text).unwrap();
+        leaselint(folder.path(), &["--fix", "--allow-dirty", "."]);
+        fs::read_to_string(&file).unwrap()
+    };
+    let wanted = fixed(&plain);
+    assert_ne!(wanted, plain);
+    assert_eq!(fixed(&windows(&plain)), windows(&wanted));
+}
+
+#[test]
+fn two_fixes_of_one_line_are_both_made() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir_all(folder.path().join("migrations")).unwrap();
+    fs::create_dir_all(folder.path().join("src")).unwrap();
+    fs::write(folder.path().join("migrations/0001_tables.sql"), forms::SCHEMA).unwrap();
+    let text = |sign: &str| {
+        let update = format!(
+            "UPDATE accounts SET balance = $1, fencing_token = $2 WHERE id = $3 AND fencing_token {sign} $2"
+        );
+        let call = format!(
+            "if sqlx::query(\"{update}\").bind(sum).bind(token).bind(id).execute(pool).await?.rows_affected() == 0 {{ return Err(sqlx::Error::RowNotFound); }}"
+        );
+        format!(
+            "pub async fn save(pool: &sqlx::PgPool, id: i64, sum: i64, token: i64) -> Result<(), sqlx::Error> {{\n    {call} {call}\n    Ok(())\n}}\n"
+        )
+    };
+    fs::write(folder.path().join("src/lib.rs"), text(">=")).unwrap();
+    leaselint(folder.path(), &["--fix", "--allow-dirty", "."]);
+    assert_eq!(fs::read_to_string(folder.path().join("src/lib.rs")).unwrap(), text("<"));
 }
 
 #[test]

@@ -162,3 +162,33 @@ impl Outcome {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn outcome(changes: &[(&Path, &str, &str)]) -> Outcome {
+        let change = |old: &str, new: &str| Change { shown: String::new(), old: old.into(), new: new.into() };
+        let changed = changes.iter().map(|(path, old, new)| (path.to_path_buf(), change(old, new)));
+        let (report, sources) = (Report::default(), Sources::default());
+        Outcome { report, sources, count: changes.len(), changed: changed.collect() }
+    }
+
+    #[test]
+    fn a_file_that_changed_while_it_was_fixed_stops_all_writing() {
+        let folder = tempfile::tempdir().unwrap();
+        let (a, b) = (folder.path().join("a.rs"), folder.path().join("b.rs"));
+        fs::write(&a, "old").unwrap();
+        fs::write(&b, "typed meanwhile").unwrap();
+        let refused = outcome(&[(&a, "old", "new"), (&b, "old", "new")]).write(true);
+        assert!(matches!(refused, Err(FixError::ChangedMeanwhile(path)) if path == b));
+        assert_eq!(fs::read_to_string(&a).unwrap(), "old");
+        fs::remove_file(&b).unwrap();
+        assert!(outcome(&[(&b, "old", "new")]).write(true).is_err());
+        assert!(!b.exists());
+        outcome(&[(&a, "old", "new")]).write(true).unwrap();
+        assert_eq!(fs::read_to_string(&a).unwrap(), "new");
+    }
+}

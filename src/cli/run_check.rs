@@ -90,7 +90,8 @@ fn try_run(arguments: &CheckArguments) -> Result<u8, Failure> {
             }
             outcome.write(arguments.fixes.allow_dirty)?;
             if outcome.count > 0 && !arguments.quiet {
-                stream::tell("note", &format!("fixed {} findings", outcome.count));
+                let what = if outcome.count == 1 { "finding" } else { "findings" };
+                stream::tell("note", &format!("fixed {} {what}", outcome.count));
             }
             (outcome.report, outcome.sources)
         }

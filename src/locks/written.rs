@@ -10,6 +10,8 @@ pub struct WrittenCommand {
     pub call: Location,
     /// The path of the crate where it is written, such as `redis`.
     pub library: String,
+    /// The crate comes from another one that passes it on.
+    pub is_passed_on: bool,
     pub is_awaited: bool,
     pub words: CommandWords,
     /// What is passed where a command is sent.

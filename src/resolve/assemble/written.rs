@@ -79,6 +79,7 @@ impl<'f> View<'f> {
         };
         Some(WrittenCommand {
             call: self.at(call.span),
+            is_passed_on: self.is_passed_on(&library),
             library,
             is_awaited,
             words,
@@ -120,6 +121,11 @@ impl<'f> View<'f> {
             Some(import.path.get(..=at)?.join("::"))
         };
         own.or_else(|| self.uses.iter().find_map(path))
+    }
+
+    fn is_passed_on(&self, library: &str) -> bool {
+        let inside = |import: &Use| import.path.iter().skip(1).any(|segment| segment == "redis");
+        library != "redis" || self.uses.iter().any(inside)
     }
 
     /// How a receiver becomes an argument.

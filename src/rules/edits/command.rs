@@ -27,16 +27,14 @@ pub(in crate::rules) fn compare_and_delete(
     };
     let owner = owner_of(read, delete)?;
     let library = &command.library;
-    let mut with = if has_delex {
-        vec![Part::text(format!("{library}::cmd(\"DELEX\").arg(")), Part::Source(*key)]
+    let with = if has_delex {
+        let mut with = vec![Part::text(format!("{library}::cmd(\"DELEX\").arg(")), Part::Source(*key)];
+        with.extend([Part::text(").arg(\"IFEQ\").arg("), Part::Borrowed(owner), Part::text(")")]);
+        with.extend(sent(command, "query"));
+        with
     } else {
-        let script = format!("{library}::Script::new(\"{COMPARE_AND_DELETE}\").key(");
-        vec![Part::text(script), Part::Source(*key)]
+        scripted(command, COMPARE_AND_DELETE, *key, vec![Part::Borrowed(owner)])
     };
-    with.push(Part::text(if has_delex { ").arg(\"IFEQ\").arg(" } else { ").arg(" }));
-    with.push(Part::Borrowed(owner));
-    with.push(Part::text(")"));
-    with.extend(sent(command, if has_delex { "query" } else { "invoke" }));
     let title = if has_delex {
         "delete with `DELEX … IFEQ`, which compares the owner value"
     } else {
@@ -72,16 +70,26 @@ pub(in crate::rules) fn compare_and_expire(read: &Operation, expire: &Operation)
     let script = format!(
         "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('{name}', KEYS[1], ARGV[2]) else return 0 end"
     );
-    let mut with =
-        vec![Part::text(format!("{}::Script::new(\"{script}\").key(", command.library)), Part::Source(*key)];
-    with.push(Part::text(").arg("));
-    with.push(Part::Borrowed(owner));
-    with.push(Part::text(").arg("));
-    with.push(Part::Source(lifetime.place));
-    with.push(Part::text(")"));
-    with.extend(sent(command, "invoke"));
+    let with = scripted(command, &script, *key, vec![Part::Borrowed(owner), Part::Source(lifetime.place)]);
     let title = "renew in a script that compares the owner value";
     Some(FixDraft::machine(title).replace(command.call, with))
+}
+
+/// Runs a script on one key in the place of a command.
+fn scripted(command: &WrittenCommand, script: &str, key: Location, arguments: Vec<Part>) -> Vec<Part> {
+    let library = &command.library;
+    // A crate that passes `redis` on need not have turned on its feature for `Script`.
+    let (start, method) = if command.is_passed_on {
+        (format!("{library}::cmd(\"EVAL\").arg(\"{script}\").arg(1).arg("), "query")
+    } else {
+        (format!("{library}::Script::new(\"{script}\").key("), "invoke")
+    };
+    let mut with = vec![Part::text(start), Part::Source(key), Part::text(")")];
+    for argument in arguments {
+        with.extend([Part::text(".arg("), argument, Part::text(")")]);
+    }
+    with.extend(sent(command, method));
+    with
 }
 
 /// Takes the lock and gives it its expiry in one command.
