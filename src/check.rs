@@ -52,8 +52,8 @@ pub struct Options {
     pub selection: Selection,
     /// Which calls are operations on a store.
     pub models: Arc<Models>,
-    /// One of the paths, with the text that an editor holds.
-    pub unsaved: Option<Unsaved>,
+    /// Files with texts that an editor holds; one that does not exist on disk must be among the paths.
+    pub unsaved: Vec<Unsaved>,
     /// Only what these changes concern is reported.
     pub changes: Option<Changes>,
     /// What the project says of itself.
@@ -146,7 +146,7 @@ fn find(options: &Options) -> Result<Discovery, PathError> {
         paths: options.paths.clone(),
         working_directory: options.working_directory.clone(),
         no_ignore: options.no_ignore,
-        unsaved: options.unsaved.as_ref().map(|unsaved| unsaved.path.clone()),
+        unsaved: options.unsaved.iter().map(|unsaved| unsaved.path.clone()).collect(),
         excluded: options.configuration.excluded(),
         threads: options.jobs,
     })
@@ -187,7 +187,7 @@ fn judge(inventory: &mut Inventory, parsed: &[ParsedFile], sources: &Sources, op
     let readable = parsed.iter().filter(|file| file.is_readable() && is_judged(file.file));
     let judged = suppression::judged(readable.map(|file| (file.file, &file.suppressions)));
     inventory.suppressions = judged.iter().map(|(_, suppression)| suppression.clone()).collect();
-    let findings = rules::run(inventory);
+    let findings = rules::run(inventory, sources);
 
     let asked_for = findings.into_iter().filter(|finding| is_judged(finding.primary.file)).collect();
     let applied = suppression::apply(asked_for, &by_file);
@@ -196,7 +196,7 @@ fn judge(inventory: &mut Inventory, parsed: &[ParsedFile], sources: &Sources, op
         .map(|(at, judged)| JudgedSuppression { is_used: applied.used.contains(&at), ..judged })
         .collect();
     let mut findings = applied.kept;
-    findings.extend(rules::run_one("unused-suppression", inventory));
+    findings.extend(rules::run_one("unused-suppression", inventory, sources));
 
     let mut policies: BTreeMap<FileId, Policy> = BTreeMap::new();
     let mut is_shown = |finding: &mut Finding| {

@@ -31,4 +31,5 @@ step 'database servers' cargo test --release --locked --test databases -- --incl
 # Needs pre-commit and check-jsonschema on the PATH (pip has both), and fails without them.
 step 'hook' cargo test --release --locked --test hook -- --include-ignored
 step 'client models' cargo test --release --locked --test client_models -- --include-ignored
+step 'fixed code' cargo test --release --locked --test fixes -- --include-ignored
 printf '\nall passed\n'

@@ -14,7 +14,7 @@ fn options(folder: &Path, paths: &[&str]) -> Options {
         jobs: NonZeroUsize::new(2),
         selection: Selection::default(),
         models: Models::built_in(),
-        unsaved: None,
+        unsaved: Vec::new(),
         changes: None,
         configuration: Arc::default(),
     }

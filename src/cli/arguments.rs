@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::finding::Applicability;
+
 /// Finds the distributed-lock code that lets a paused worker write stale data.
 #[derive(Debug, Parser)]
 #[command(name = "leaselint", version, args_conflicts_with_subcommands = true)]
@@ -75,6 +77,8 @@ pub(super) struct CheckArguments {
     /// Report only what concerns lines, and locks, changed since this revision (asks git)
     #[arg(long, value_name = "REV")]
     pub(super) new_since: Option<String>,
+    #[command(flatten)]
+    pub(super) fixes: FixArguments,
     /// Count the findings of each rule at the end of the human report
     #[arg(long)]
     pub(super) statistics: bool,
@@ -93,6 +97,34 @@ pub(super) struct CheckArguments {
     /// Say on stderr what was read
     #[arg(long, short)]
     pub(super) verbose: bool,
+}
+
+/// What is mended.
+#[derive(Debug, Args)]
+pub(super) struct FixArguments {
+    /// Write the fixes that are right for certain, then report what is left
+    #[arg(long, conflicts_with = "stdin_filename")]
+    pub(super) fix: bool,
+    /// Write the fixes as well that a person should look at
+    #[arg(long, conflicts_with = "stdin_filename")]
+    pub(super) fix_suggested: bool,
+    /// Print what the fixes would change, and write nothing
+    #[arg(long, conflicts_with = "output")]
+    pub(super) diff: bool,
+    /// Fix files that have changes which are not committed, or that are not under git
+    #[arg(long)]
+    pub(super) allow_dirty: bool,
+}
+
+impl FixArguments {
+    /// How sure a fix must be to be written; `None` when nothing is.
+    pub(super) fn wanted(&self) -> Option<Applicability> {
+        if self.fix_suggested {
+            Some(Applicability::Suggestion)
+        } else {
+            (self.fix || self.diff).then_some(Applicability::Machine)
+        }
+    }
 }
 
 /// What is checked, and for what.

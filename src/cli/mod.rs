@@ -5,6 +5,7 @@
 
 mod arguments;
 mod baseline;
+mod fix;
 mod render;
 mod report_file;
 mod rule_pages;

@@ -9,6 +9,7 @@ use std::{env, fs, io};
 
 use super::arguments::{BaselineArguments, CheckArguments, Color, FailOn, Format, Scope};
 use super::baseline::{self, BaselineError};
+use super::fix::{FixError, fix_all};
 use super::render::render;
 use super::{COULD_NOT, FAILED, report_file, stream};
 use crate::changes::{Changes, ChangesError};
@@ -40,6 +41,8 @@ enum Failure {
     Baseline(#[from] BaselineError),
     #[error(transparent)]
     Changes(#[from] ChangesError),
+    #[error(transparent)]
+    Fix(#[from] FixError),
     #[error("cannot write to stdout: {0}")]
     Stdout(io::Error),
 }
@@ -68,12 +71,36 @@ fn try_run(arguments: &CheckArguments) -> Result<u8, Failure> {
         return print_text(&lines.concat());
     }
     let start = Instant::now();
-    let (mut report, sources) = check(&options)?;
     let configured = configured_baseline(&options).filter(|_| !arguments.no_baseline);
-    if let Some(path) = arguments.baseline.as_deref().or(configured) {
-        let notes = baseline::apply(&mut report, &sources, path)?;
-        report.notes.extend(notes);
-    }
+    let known = arguments.baseline.as_deref().or(configured);
+    let apply_baseline = |report: &mut Report, sources: &Sources| -> Result<(), Failure> {
+        if let Some(path) = known {
+            let notes = baseline::apply(report, sources, path)?;
+            report.notes.extend(notes);
+        }
+        Ok(())
+    };
+    let (report, sources) = match arguments.fixes.wanted() {
+        Some(least) => {
+            let outcome = fix_all(&options, least, apply_baseline)?;
+            if arguments.fixes.diff {
+                let fails = outcome.count > 0 && !arguments.exit_zero;
+                print_text(&outcome.difference())?;
+                return Ok(if fails { FAILED } else { 0 });
+            }
+            outcome.write(arguments.fixes.allow_dirty)?;
+            if outcome.count > 0 && !arguments.quiet {
+                let what = if outcome.count == 1 { "finding" } else { "findings" };
+                stream::tell("note", &format!("fixed {} {what}", outcome.count));
+            }
+            (outcome.report, outcome.sources)
+        }
+        None => {
+            let (mut report, sources) = check(&options)?;
+            apply_baseline(&mut report, &sources)?;
+            (report, sources)
+        }
+    };
     if arguments.verbose {
         tell_figures(&report, &sources, start);
     }
@@ -135,7 +162,11 @@ fn options(arguments: &CheckArguments) -> Result<Options, Failure> {
         None => options_of(&arguments.scope, fail_on)?,
     };
     let since = |revision: &String| Changes::since(revision, &working_directory);
-    Ok(Options { unsaved, changes: arguments.new_since.as_ref().map(since).transpose()?, ..options })
+    Ok(Options {
+        unsaved: unsaved.into_iter().collect(),
+        changes: arguments.new_since.as_ref().map(since).transpose()?,
+        ..options
+    })
 }
 
 /// The text on stdin, as that of a file which need not exist.
@@ -177,7 +208,7 @@ fn options_for(
         jobs: scope.jobs,
         selection: Selection::new(&scope.select, &scope.ignore, scope.pedantic, fail_on)?,
         models: Models::with(configuration.clients.clone(), configuration.signal_crates.clone()),
-        unsaved: None,
+        unsaved: Vec::new(),
         changes: None,
         configuration: Arc::new(configuration),
     };

@@ -23,6 +23,7 @@ pub mod statement;
 pub mod tables;
 pub mod timeline;
 pub mod vocabulary;
+pub mod written;
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;

@@ -4,6 +4,7 @@
 mod address;
 mod alternatives;
 mod assemble;
+mod bindings;
 mod builders;
 mod chain;
 mod condition;

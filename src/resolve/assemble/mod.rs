@@ -31,6 +31,8 @@ mod statements;
 mod timelines;
 mod told_by_callers;
 mod versions;
+mod written;
+mod written_owner;
 
 pub(super) use binaries::binaries;
 pub(super) use clocks::clock_flows;

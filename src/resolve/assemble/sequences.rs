@@ -18,10 +18,15 @@ use super::leases::Leases;
 use super::lifetimes::lifetime;
 use super::repetitions::repetition;
 use super::scripts::{Scripts, amount_and_unit, only_reads_or_renews, operand};
+use super::written::written;
 use crate::locks::vocabulary::says_owner;
 
 /// `EXPIRE key 1`, in milliseconds.
 const SHORTEST: i128 = 1000;
+
+/// The text of a command is looked for in the whole body of its function. In one with more operations than
+/// this, which nobody writes by hand, no fix is offered, so that the time grows with the text alone.
+const MOST_WRITTEN: usize = 64;
 
 /// Makes the sequences of all traces that touch a key.
 pub fn sequences(
@@ -230,6 +235,15 @@ impl Assembly<'_, '_> {
         let program = self.evaluator.program;
         let (checks, after_acquire) = self.conditions(operation);
         let decided_by = self.decided_by(operation, key, before);
+        let may_be_mended = self.trace.operations.len() <= MOST_WRITTEN
+            && matches!(
+                action,
+                Action::Acquire { .. }
+                    | Action::Delete { compared: false }
+                    | Action::Expire { compared: false, .. }
+                    | Action::Overwrite { .. }
+            );
+        let written = may_be_mended.then(|| written(self.evaluator, operation)).flatten().map(Box::new);
         Operation {
             action,
             key,
@@ -261,6 +275,7 @@ impl Assembly<'_, '_> {
             repetition: repetition(self.evaluator, self.function, self.trace, operation),
             is_lock: operation.is_lock,
             advice: operation.advice.clone(),
+            written,
             is_test: program.is_test(operation.function) || program.is_test(self.function),
         }
     }
