@@ -248,6 +248,7 @@ impl Run<'_, '_> {
         for statement in &text.statements {
             let known = told.entry(text.key(statement)).or_default();
             known.note_reply(self.operation);
+            known.compared_reads.extend(self.compared_reads(&statement.kind));
             known.pool |= pool;
             known.clocks.resize(known.clocks.len().max(clocks.len()), None);
             for (known, clock) in known.clocks.iter_mut().zip(&clocks) {
