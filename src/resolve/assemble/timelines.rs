@@ -131,7 +131,8 @@ impl Assembly<'_, '_> {
             Action::Sql(call) => call.binds.iter().filter_map(symbol).cloned().collect(),
             _ => Vec::new(),
         };
-        let before = self.trace.operations.iter().take(index).enumerate();
+        let before = if bound.is_empty() { 0 } else { index };
+        let before = self.trace.operations.iter().take(before).enumerate();
         before.filter_map(move |(at, known)| {
             let made_of = |piece: &Piece| match piece {
                 Piece::Hole(value) => symbol(value).is_some_and(|symbol| bound.contains(symbol)),
