@@ -52,7 +52,8 @@
 //! # Features
 //!
 //! `memory` and `sqlite` (default), `redis`, `postgres`, `mysql`, `etcd`: a store each, and with `sqlite`, `postgres` and `mysql`
-//! fenced transactions for these databases. Events and errors go to `tracing`.
+//! fenced transactions for these databases. Events and errors go to `tracing`; with the feature `metrics`, counts and
+//! times to the `metrics` facade, under the names in [`measures`].
 
 #![forbid(unsafe_code)]
 #![cfg_attr(
@@ -68,6 +69,7 @@ mod key;
 mod lease;
 mod leases;
 mod loss;
+pub mod measures;
 #[cfg(feature = "mysql")]
 mod mysql_advice;
 #[cfg(feature = "mysql")]

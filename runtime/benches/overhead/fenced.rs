@@ -45,17 +45,16 @@ pub async fn sqlite(file: &Path, plain: PlainTransaction, rounds: usize) {
     measure("sqlite", plain, fenced, rounds).await;
 }
 
-pub async fn postgres(name: &str, address: &str, plain: PlainTransaction, rounds: usize) {
+pub async fn postgres(address: &str, plain: PlainTransaction, rounds: usize) {
     let fence = PostgresFence::new(address).expect("the address is right");
     fence.create_table().await.expect("the database is ours");
     let lease = lease().await;
-    // Each run has a resource of its own, since each begins to count at 1.
-    let claimed = fence.claim(&lease, name).await.expect("it is the first");
+    let claimed = fence.claim(&lease, "bench").await.expect("it is the first");
     let fenced = async || {
         let written = claimed.transaction(async |tx| tx.execute(FENCED, &[]).await).await;
         assert_eq!(written.expect("nobody has taken over"), 1);
     };
-    measure(name, plain, fenced, rounds).await;
+    measure("postgres", plain, fenced, rounds).await;
 }
 
 pub async fn mysql(address: &str, plain: PlainTransaction, rounds: usize) {

@@ -1,11 +1,12 @@
-//! The stores' own commands, sent by hand through the bare clients, with statements prepared where a client can.
+//! The stores' own commands, sent by hand through the bare clients.
 
 use std::path::Path;
 
 use mysql_async::prelude::Queryable;
 use redis::aio::MultiplexedConnection;
-use rusqlite::params;
-use tokio_postgres::{Client, NoTls, Statement};
+use rusqlite::{TransactionBehavior, params};
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Client, NoTls};
 
 pub const KEY: &str = "by hand";
 const TTL_MILLISECONDS: i64 = 6000;
@@ -92,9 +93,9 @@ WHERE key = ?1 AND owner = ?2 AND boot = ?3 AND ends_at > ?4",
 
 pub enum Plain {
     Redis { connection: MultiplexedConnection, hashes: [String; 3] },
-    Postgres { client: Client, statements: [Statement; 3] },
+    Postgres(Client),
     Mysql(mysql_async::Conn),
-    Sqlite(rusqlite::Connection),
+    Sqlite { connection: rusqlite::Connection, now: i64 },
 }
 
 impl Plain {
@@ -112,12 +113,7 @@ impl Plain {
     pub async fn postgres(address: &str) -> Self {
         let (client, connection) = tokio_postgres::connect(address, NoTls).await.expect("it is up");
         tokio::spawn(connection);
-        let mut statements = Vec::new();
-        for statement in POSTGRES {
-            statements.push(client.prepare(statement).await.expect("the statement is right"));
-        }
-        let statements = statements.try_into().unwrap_or_else(|_| unreachable!("there are three"));
-        Self::Postgres { client, statements }
+        Self::Postgres(client)
     }
 
     pub async fn mysql(address: &str) -> Self {
@@ -134,7 +130,7 @@ impl Plain {
         for (setting, value) in [("journal_mode", "WAL"), ("synchronous", "FULL")] {
             connection.pragma_update(None, setting, value).expect("it is a plain setting");
         }
-        Self::Sqlite(connection)
+        Self::Sqlite { connection, now: 1 }
     }
 
     pub async fn acquire(&mut self) {
@@ -162,14 +158,13 @@ impl Plain {
                 let answer: redis::Value = command.query_async(connection).await.expect("it is up");
                 std::hint::black_box(answer);
             }
-            Self::Postgres { client, statements } => {
+            Self::Postgres(client) => {
                 let owner = OWNER.as_slice();
-                let answer = if which == 2 {
-                    client.query(&statements[which], &[&KEY, &owner]).await
-                } else {
-                    client.query(&statements[which], &[&KEY, &owner, &TTL_MILLISECONDS]).await
-                };
-                std::hint::black_box(answer.expect("it is up"));
+                let values: [(&(dyn ToSql + Sync), Type); 3] =
+                    [(&KEY, Type::TEXT), (&owner, Type::BYTEA), (&TTL_MILLISECONDS, Type::INT8)];
+                let values = if which == 2 { &values[..2] } else { &values[..] };
+                let answer = client.query_typed(POSTGRES[which], values).await.expect("it is up");
+                std::hint::black_box(answer);
             }
             Self::Mysql(connection) => {
                 let (owner, span) = (OWNER.as_slice(), TTL_MILLISECONDS * 1000);
@@ -181,16 +176,22 @@ impl Plain {
                 sent.expect("it is up");
                 assert_eq!(connection.affected_rows(), 1);
             }
-            Self::Sqlite(connection) => {
-                let mut statement = connection.prepare(SQLITE[which]).expect("it is right");
-                let (now, span) = (1_000_000_000_i64, TTL_MILLISECONDS * 1_000_000);
-                let values = params![KEY, OWNER, "boot", now, span];
-                let sent = match which {
-                    0 => statement.query_row(values, |row| row.get(0)),
-                    1 => statement.execute(values).map(|rows| i64::try_from(rows).unwrap_or(0)),
-                    _ => statement.execute(params![KEY, OWNER, "boot", now]).map(|_| 1),
+            Self::Sqlite { connection, now } => {
+                // A row that is written as it was costs SQLite nothing.
+                *now += 1000;
+                let span = TTL_MILLISECONDS * 1_000_000;
+                let begun = connection.transaction_with_behavior(TransactionBehavior::Immediate);
+                let transaction = begun.expect("nobody else writes");
+                let values = params![KEY, OWNER, "boot", *now, span];
+                let done = match which {
+                    0 => transaction
+                        .query_row(SQLITE[0], values, |row| row.get::<_, u32>(0))
+                        .map(|token| token as usize),
+                    1 => transaction.execute(SQLITE[1], values),
+                    _ => transaction.execute(SQLITE[2], params![KEY, OWNER, "boot", *now]),
                 };
-                assert!(sent.expect("the file is ours") > 0);
+                assert!(done.expect("the file is ours") > 0);
+                transaction.commit().expect("the file is ours");
             }
         }
     }

@@ -1,6 +1,7 @@
 //! What a fence row says of its newest claim, and whether that is one's own.
 
 use super::{FenceError, Resource, StaleToken};
+use crate::measures;
 use crate::tenure::Tenure;
 
 /// The newest claim of a resource: its token, and whose it was.
@@ -33,6 +34,7 @@ pub(crate) fn refused<E>(mark: Option<&Mark>, tenure: &Tenure, resource: &Resour
     let (place, presented) = (resource.to_string(), tenure.token());
     match mark {
         Some(mark) if mark.token >= presented.as_i64() => {
+            measures::stale_refusal();
             FenceError::Stale(StaleToken { place, presented, stored: mark.token })
         }
         _ => FenceError::Forgotten { place, presented },

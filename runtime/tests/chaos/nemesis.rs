@@ -14,6 +14,7 @@ use crate::crew::{BLIND, Crew};
 use crate::database::Database;
 use crate::faketime;
 use crate::history::now;
+use crate::run::Size;
 use crate::stage::Stage;
 use crate::stores::Store;
 use crate::subjects::Arena;
@@ -64,14 +65,14 @@ pub struct Fault {
 }
 
 /// So many faults, each kind as often as the others, in an order by chance.
-pub fn plan(kinds: &[Kind], faults: usize, crew: usize, ttl: Duration, chance: &mut Chance) -> Vec<Fault> {
+pub fn plan(kinds: &[Kind], size: Size, crew: usize, ttl: Duration, chance: &mut Chance) -> Vec<Fault> {
     // The holder whose clock stands still first, so that a run without any stale write is not by chance.
     let mut all = vec![asleep(BLIND, ttl), asleep(BLIND, ttl)];
     let mut stages: Vec<Stage> = Vec::new();
-    while all.len() < faults {
+    while all.len() < size.faults {
         let mut round = kinds.to_vec();
         chance.shuffle(&mut round);
-        for kind in round.into_iter().take(faults - all.len()) {
+        for kind in round.into_iter().take(size.faults - all.len()) {
             // Every stage before any again.
             if stages.is_empty() {
                 stages = Stage::ALL.to_vec();
@@ -82,7 +83,8 @@ pub fn plan(kinds: &[Kind], faults: usize, crew: usize, ttl: Duration, chance: &
                 _ => Stage::Read,
             };
             let worker = usize::try_from(chance.below(crew as u64)).expect("it is small");
-            let span = ttl / 2 + ttl / 10 * u32::try_from(chance.below(25)).expect("it is small");
+            let tenths = 5 + chance.below(u64::from(size.longest.saturating_sub(5)) + 1);
+            let span = ttl / 10 * u32::try_from(tenths).expect("it is small");
             let choice = usize::try_from(chance.below(1000)).expect("it is small");
             all.push(Fault { kind, worker, stage, span, choice });
         }

@@ -25,6 +25,8 @@ const CREW: usize = 4;
 pub struct Size {
     pub faults: usize,
     pub writes: i64,
+    /// How long a fault lasts at most, in tenths of the TTL.
+    pub longest: u32,
 }
 
 /// What happened.
@@ -79,13 +81,13 @@ impl fmt::Display for Report {
 /// Workers that do all that the documentation says, under every fault of the subject.
 pub fn fenced(subject: &Subject, seed: u64, size: Size) -> Report {
     let mut chance = Chance::seeded(seed);
-    let faults = plan(subject.faults, size.faults, CREW, TTL, &mut chance);
+    let faults = plan(subject.faults, size, CREW, TTL, &mut chance);
     run(subject, seed, &faults, size.writes, true)
 }
 
 /// Workers that have a lease and no fence.
 pub fn control(subject: &Subject, seed: u64) -> Report {
-    run(subject, seed, &freezes(4, CREW, TTL), 0, false)
+    run(subject, seed, &freezes(3, CREW, TTL), 0, false)
 }
 
 fn run(subject: &Subject, seed: u64, faults: &[Fault], writes: i64, fenced: bool) -> Report {
