@@ -51,7 +51,8 @@
 //!
 //! # Features
 //!
-//! `memory` and `sqlite` (default), `redis`, `postgres`, `mysql`, `etcd`: a store each, and with `sqlite`, `postgres` and `mysql`
+//! `memory` and `sqlite` (default), `redis`, `redis-cluster`, `redlock`, `postgres`, `mysql`, `etcd`: a store each, and
+//! with `sqlite`, `postgres` and `mysql`
 //! fenced transactions for these databases. Events and errors go to `tracing`; with the feature `metrics`, counts and
 //! times to the `metrics` facade, under the names in [`measures`].
 

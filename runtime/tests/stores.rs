@@ -73,6 +73,19 @@ impl Subject for Redis {
 }
 
 #[derive(Clone)]
+struct Cluster(Arc<OnceLock<Vec<Server>>>);
+
+impl Subject for Cluster {
+    type Store = RedisStore;
+
+    async fn open(&self) -> RedisStore {
+        let nodes = self.0.get_or_init(|| servers::redis_cluster(false));
+        let addresses = nodes.iter().map(servers::redis_address);
+        RedisStore::cluster(addresses, "leasehold").expect("the addresses are right")
+    }
+}
+
+#[derive(Clone)]
 struct Redlock(Arc<OnceLock<Vec<Server>>>);
 
 impl Subject for Redlock {
@@ -153,6 +166,9 @@ fn main() -> ExitCode {
     let mut all = trials("memory", Memory(MemoryStore::new()));
     all.extend(trials("sqlite", Sqlite(Arc::new(servers::directory()))));
     all.extend(trials("redis", Redis(Lazy::new(servers::redis))));
+    let valkey = trials("valkey", Redis(Lazy::new(servers::valkey)));
+    all.extend(valkey.into_iter().map(|trial| trial.with_ignored_flag(!servers::has_valkey())));
+    all.extend(trials("redis-cluster", Cluster(Arc::default())));
     all.extend(trials("redlock", Redlock(Arc::default())));
     all.extend(trials("postgres", Postgres(Lazy::new(postgres_with_table))));
     all.extend(trials("mysql", Mysql(Lazy::new(mariadb_with_table))));

@@ -7,7 +7,7 @@ pub(super) mod server;
 use std::sync::Arc;
 use std::time::Duration;
 
-use redis::{Client, IntoConnectionInfo};
+use redis::{Client, IntoConnectionInfo, RedisError};
 
 use self::failure::unintelligible;
 use self::hints::Hints;
@@ -63,7 +63,7 @@ return 0
 /// `KEYS`: lease.
 const HOLDER: &str = "return redis.call('GET', KEYS[1])";
 
-/// Leases in one Redis or Valkey server. Clones share one connection for requests and, once somebody waits, one
+/// Leases in one Redis or Valkey server, or in a cluster of them. Clones share one connection for requests and, once somebody waits, one
 /// for hints.
 ///
 /// A lease is the key `{namespace:NN}:lease:<name>`, its counter `{namespace:NN}:token`, where `NN` is one of 64
@@ -99,16 +99,33 @@ impl RedisStore {
     /// # Errors
     /// As [`new`](RedisStore::new).
     pub fn in_namespace(address: impl IntoConnectionInfo, namespace: &str) -> Result<Self, StoreError> {
-        let client = Client::open(address).map_err(|error| StoreError::Refused {
-            store: NAME,
-            action: "its address",
-            cause: error.into(),
-            advice: "write it as redis://user:password@host:port/database",
-        })?;
+        let client = Client::open(address).map_err(bad_address)?;
+        Ok(Self::on(Server::new(client), namespace))
+    }
+
+    /// A store in a Redis or Valkey Cluster, to which these addresses of some of its nodes lead, with its keys under
+    /// the namespace. Connects when it is first used.
+    ///
+    /// Each lease and its counter are on one node. A cluster's failover can lose the last writes of a node, and with
+    /// them tokens and leases.
+    ///
+    /// # Errors
+    /// [`StoreError::Refused`] when an address cannot be understood, or when there is none.
+    #[cfg(feature = "redis-cluster")]
+    pub fn cluster(
+        addresses: impl IntoIterator<Item = impl IntoConnectionInfo>,
+        namespace: &str,
+    ) -> Result<Self, StoreError> {
+        let clients = addresses.into_iter().map(|address| Client::open(address).map_err(bad_address));
+        let clients = clients.collect::<Result<Vec<_>, _>>()?;
+        Ok(Self::on(Server::of_cluster(clients).map_err(bad_address)?, namespace))
+    }
+
+    fn on(server: Server, namespace: &str) -> Self {
         let namespace = namespace.replace(['{', '}'], "_");
         let [acquire, renew, release, holder] = [ACQUIRE, RENEW, RELEASE, HOLDER].map(Prepared::new);
-        let (server, hints) = (Server::new(client), Hints::default());
-        Ok(Self(Arc::new(Shared { server, namespace, hints, acquire, renew, release, holder })))
+        let hints = Hints::default();
+        Self(Arc::new(Shared { server, namespace, hints, acquire, renew, release, holder }))
     }
 
     fn names(&self, key: &LeaseKey) -> Names {
@@ -173,11 +190,20 @@ impl LeaseStore for RedisStore {
     }
 
     async fn watch(&self, key: &LeaseKey) -> Result<Watch, StoreError> {
-        self.0.hints.listen(self.0.server.client(), key, self.names(key).lease).await
+        self.0.hints.listen(self.0.server.clients(), key, self.names(key).lease).await
     }
 
     fn reset(&self) {
         self.0.server.reset();
+    }
+}
+
+fn bad_address(error: RedisError) -> StoreError {
+    StoreError::Refused {
+        store: NAME,
+        action: "its address",
+        cause: error.into(),
+        advice: "write it as redis://user:password@host:port/database",
     }
 }
 
@@ -194,5 +220,38 @@ impl std::fmt::Debug for RedisStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // The client knows the password.
         f.debug_struct("RedisStore").field("namespace", &self.0.namespace).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What Redis Cluster hashes of a key: what is between the first brace and the next, if that is something.
+    fn hashed(key: &str) -> &str {
+        let inside = key.split_once('{').and_then(|(_, rest)| rest.split_once('}'));
+        inside.map_or(key, |(tag, _)| if tag.is_empty() { key } else { tag })
+    }
+
+    #[test]
+    fn a_lease_and_its_counter_are_in_one_slot() {
+        for namespace in ["leasehold", "", "{}", "a{b}c", "}{"] {
+            let store = RedisStore::in_namespace("redis://127.0.0.1/", namespace).unwrap();
+            let odd = ["{", "}", "{}", "{a}{b}", "a{b", "}{", "ü{😀}"].map(str::to_owned);
+            for name in odd.into_iter().chain((0..10_000).map(|number| format!("lease {number}"))) {
+                let names = store.names(&LeaseKey::new(name).unwrap());
+                assert_eq!(hashed(&names.lease), hashed(&names.counter), "{}", names.lease);
+                assert_ne!(hashed(&names.lease), names.lease);
+            }
+        }
+    }
+
+    #[test]
+    fn leases_are_spread_over_the_shards() {
+        let mut shards = [0; SHARDS as usize];
+        for number in 0..6400 {
+            shards[shard(&LeaseKey::new(format!("lease {number}")).unwrap()) as usize] += 1;
+        }
+        assert!(shards.iter().all(|leases| (20..400).contains(leases)), "{shards:?}");
     }
 }

@@ -111,8 +111,9 @@ impl RedlockStore {
             let client = Client::open(address).map_err(|error| {
                 refused(error.into(), "write each as redis://user:password@host:port/database")
             })?;
+            let address = client.get_connection_info().addr();
             let same = |member: &Member| {
-                member.server.client().get_connection_info().addr() == client.get_connection_info().addr()
+                member.server.clients().iter().any(|other| other.get_connection_info().addr() == address)
             };
             if members.iter().any(same) {
                 return Err(refused(
@@ -336,7 +337,7 @@ impl LeaseStore for RedlockStore {
             let (shared, key, channel) = (Arc::clone(&self.0), key.clone(), channel.clone());
             let listen: BoxFuture<'static, _> = Box::pin(async move {
                 let member = shared.members.get(server)?;
-                let listen = member.hints.listen(member.server.client(), &key, channel);
+                let listen = member.hints.listen(member.server.clients(), &key, channel);
                 let timed_out = StoreError::TimedOut { store: NAME, action: ACTION, after: LIMIT };
                 Some(timeout(LIMIT, listen).await.unwrap_or(Err(timed_out)))
             });

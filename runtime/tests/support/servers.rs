@@ -129,12 +129,71 @@ pub fn redis() -> Server {
 
 /// A Redis server with options of its own.
 pub fn redis_with(options: &[&str], environment: &Environment) -> Server {
+    started_as_redis("redis-server", options, environment)
+}
+
+fn started_as_redis(program: &str, options: &[&str], environment: &Environment) -> Server {
     let (directory, port) = (directory(), free_port());
-    let mut command = Command::new("redis-server");
+    let mut command = Command::new(program);
     command.args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", ""]);
     command.args(options).envs(environment.iter().cloned());
     command.arg("--dir").arg(directory.path());
     Server::start(command, directory, port)
+}
+
+/// A Redis Cluster: three nodes that share the slots, with a replica each if that is wanted.
+pub fn redis_cluster(replicas: bool) -> Vec<Server> {
+    let size = if replicas { 6 } else { 3 };
+    let nodes: Vec<Server> = (0..size)
+        .map(|_| {
+            let bus = free_port().to_string();
+            let mut options = vec!["--cluster-enabled", "yes", "--cluster-port", &bus];
+            options.extend(["--cluster-node-timeout", "1000", "--repl-diskless-sync-delay", "0"]);
+            // A node without slots would become a replica of another.
+            options.extend(["--cluster-allow-replica-migration", "no"]);
+            redis_with(&options, &[])
+        })
+        .collect();
+    let mut command = Command::new("redis-cli");
+    command.args(["--cluster", "create"]);
+    command.args(nodes.iter().map(|node| format!("127.0.0.1:{}", node.port())));
+    command.args(["--cluster-replicas", if replicas { "1" } else { "0" }, "--cluster-yes"]);
+    let made = command.output().unwrap_or_else(|error| not_installed("redis-cli", &error));
+    assert!(made.status.success(), "redis-cli: {}", String::from_utf8_lossy(&made.stdout));
+    // Each node must have heard of it, or it refuses; and a replica without data cannot take over.
+    let is_ready = |node: &Server| {
+        let state = tell_redis(node, &["CLUSTER", "INFO"]);
+        let replication = tell_redis(node, &["INFO", "replication"]);
+        state.contains("cluster_state:ok") && !replication.contains("master_link_status:down")
+    };
+    let began = Instant::now();
+    let place = format!("127.0.0.1:{}", nodes[0].port());
+    let they_agree = || {
+        let checked = Command::new("redis-cli").args(["--cluster", "check", &place]).output();
+        checked.is_ok_and(|said| said.status.success())
+    };
+    while !nodes.iter().all(is_ready) || !they_agree() {
+        assert!(began.elapsed() < PATIENCE, "the nodes do not come together");
+        sleep(Duration::from_millis(50));
+    }
+    nodes
+}
+
+/// What a Redis server says to a command, as `redis-cli` prints it.
+pub fn tell_redis(server: &Server, words: &[&str]) -> String {
+    let mut command = Command::new("redis-cli");
+    command.args(["-p", &server.port().to_string()]).args(words);
+    let said = command.output().unwrap_or_else(|error| not_installed("redis-cli", &error));
+    String::from_utf8_lossy(&said.stdout).trim().to_owned()
+}
+
+/// A Valkey server, if that is installed. Debian does not have it everywhere; `.ci/run` takes it from PyPI.
+pub fn valkey() -> Server {
+    started_as_redis("valkey-server", &[], &[])
+}
+
+pub fn has_valkey() -> bool {
+    Command::new("valkey-server").arg("--version").output().is_ok_and(|said| said.status.success())
 }
 
 /// Five Redis servers that know nothing of each other.

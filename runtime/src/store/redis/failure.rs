@@ -39,6 +39,7 @@ fn advice(code: Option<&str>) -> Option<&'static str> {
             "the user needs EVALSHA, EVAL, GET, SET, DEL, INCR, EXISTS, PTTL and PEXPIRE on the namespace",
         ),
         "WRONGTYPE" => Some("something else uses the namespace's keys; choose another namespace"),
+        "MOVED" | "ASK" => Some("it belongs to a cluster; open the store with `RedisStore::cluster`"),
         "CROSSSLOT" => Some("a proxy spreads the keys of one hash tag; connect to the cluster itself"),
         "ERR" => Some("this server does not run the scripts as Redis 5 and later do"),
         _ => None,

@@ -1,15 +1,38 @@
-//! One Redis or Valkey server: the connection to it, and scripts that are run by their hash. Knows no script.
+//! One Redis or Valkey server, or a cluster of them: the connection, and scripts that are run by their hash. Knows no
+//! script.
 
 use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, Client, FromRedisValue, RedisError, Script};
+use redis::{AsyncConnectionConfig, Client, Cmd, FromRedisValue, RedisError, Script};
+#[cfg(feature = "redis-cluster")]
+use redis::{cluster::ClusterClient, cluster_async::ClusterConnection};
 
 use super::failure::{breaks_connection, failure};
 use crate::store::StoreError;
 use crate::store::link::Link;
 
 pub(in crate::store) struct Server {
-    client: Client,
-    link: Link<MultiplexedConnection>,
+    /// Any of these can be listened to. With one server it is that one; of a cluster, those that were named.
+    clients: Vec<Client>,
+    #[cfg(feature = "redis-cluster")]
+    cluster: Option<ClusterClient>,
+    link: Link<Connection>,
+}
+
+#[derive(Clone)]
+enum Connection {
+    One(MultiplexedConnection),
+    #[cfg(feature = "redis-cluster")]
+    Cluster(ClusterConnection),
+}
+
+impl Connection {
+    async fn ask<T: FromRedisValue>(&mut self, request: &Cmd) -> Result<T, RedisError> {
+        match self {
+            Self::One(connection) => request.query_async(connection).await,
+            #[cfg(feature = "redis-cluster")]
+            Self::Cluster(connection) => request.query_async(connection).await,
+        }
+    }
 }
 
 /// A script with its hash.
@@ -27,11 +50,43 @@ impl Prepared {
 impl Server {
     /// Connects when it is first used.
     pub(in crate::store) fn new(client: Client) -> Self {
-        Self { client, link: Link::new() }
+        Self {
+            clients: vec![client],
+            #[cfg(feature = "redis-cluster")]
+            cluster: None,
+            link: Link::new(),
+        }
     }
 
-    pub(in crate::store) fn client(&self) -> &Client {
-        &self.client
+    /// As [`new`](Server::new), for a cluster to which these clients lead.
+    #[cfg(feature = "redis-cluster")]
+    pub(in crate::store) fn of_cluster(clients: Vec<Client>) -> Result<Self, RedisError> {
+        let known = clients.iter().map(|client| client.get_connection_info().clone());
+        // By itself the client waits for more than a second before it asks a cluster again that is busy with a
+        // failover; that is more than most attempts have.
+        let cluster = ClusterClient::builder(known)
+            .min_retry_wait(20)
+            .max_retry_wait(400)
+            .overall_response_timeout(None)
+            .build()?;
+        Ok(Self { clients, cluster: Some(cluster), link: Link::new() })
+    }
+
+    pub(in crate::store) fn clients(&self) -> &[Client] {
+        &self.clients
+    }
+
+    async fn open(&self) -> Result<Connection, RedisError> {
+        #[cfg(feature = "redis-cluster")]
+        if let Some(cluster) = &self.cluster {
+            // Without a limit for an answer: after it, the client would send the request again.
+            let config = redis::cluster::ClusterConfig::new();
+            return cluster.get_async_connection_with_config(config).await.map(Connection::Cluster);
+        }
+        match self.clients.first() {
+            Some(client) => open(client).await.map(Connection::One),
+            None => Err((redis::ErrorKind::InvalidClientConfig, "there is no server to ask").into()),
+        }
     }
 
     /// Runs a script by its hash, and by its text when the server does not know the hash (any more).
@@ -42,13 +97,13 @@ impl Server {
         keys: &[&str],
         arguments: &[&str],
     ) -> Result<T, StoreError> {
-        let mut lent = self.link.get(|| open(&self.client)).await.map_err(|error| failure(action, error))?;
+        let mut lent = self.link.get(|| self.open()).await.map_err(|error| failure(action, error))?;
         let short = request("EVALSHA", script.hash.get_hash(), keys, arguments);
-        let mut answer = short.query_async(&mut lent.connection).await;
+        let mut answer = lent.connection.ask(&short).await;
         if let Err(error) = &answer
             && error.kind() == redis::ServerErrorKind::NoScript.into()
         {
-            answer = request("EVAL", script.text, keys, arguments).query_async(&mut lent.connection).await;
+            answer = lent.connection.ask(&request("EVAL", script.text, keys, arguments)).await;
         }
         answer.map_err(|error| {
             if breaks_connection(&error) {
