@@ -211,6 +211,8 @@ fn options_for(
         unsaved: Vec::new(),
         changes: None,
         configuration: Arc::new(configuration),
+        kept: Arc::default(),
+        stop: check::Stop::default(),
     };
     Ok((options, working_directory))
 }
