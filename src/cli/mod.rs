@@ -10,6 +10,7 @@ mod render;
 mod report_file;
 mod rule_pages;
 mod run_check;
+mod run_options;
 mod stream;
 
 use std::ffi::OsString;
