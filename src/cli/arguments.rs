@@ -26,6 +26,8 @@ pub(super) enum Command {
     Check(CheckArguments),
     /// Write down today's findings, so that later checks report new ones only
     Baseline(BaselineArguments),
+    /// Serve an editor over stdin and stdout, as the Language Server Protocol asks
+    Lsp(LanguageServerArguments),
     /// Print a rule's page: why, bad, good, fix, what it does not flag
     Explain {
         /// The rule's name
@@ -166,6 +168,15 @@ pub(super) struct BaselineArguments {
     /// The file to write; the configured baseline, or leaselint-baseline.json, when none is given
     #[arg(long, value_name = "FILE")]
     pub(super) baseline: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct LanguageServerArguments {
+    #[command(flatten)]
+    pub(super) scope: Scope,
+    /// What editors say to servers that know other ways as well
+    #[arg(long, hide = true)]
+    stdio: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
