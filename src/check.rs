@@ -8,8 +8,10 @@ mod changed;
 mod demand;
 mod figures;
 mod front_ends;
+mod kept;
 mod load;
 mod selection;
+mod stop;
 mod workspace;
 
 use std::collections::BTreeMap;
@@ -19,7 +21,9 @@ use std::sync::Arc;
 use std::thread;
 
 pub use figures::{SqlCounts, SqlFigures};
+pub use kept::KeptFacts;
 pub use selection::{FailOn, Selection};
+pub use stop::Stop;
 
 use crate::changes::Changes;
 use crate::configuration::{Configuration, Policy};
@@ -58,6 +62,10 @@ pub struct Options {
     pub changes: Option<Changes>,
     /// What the project says of itself.
     pub configuration: Arc<Configuration>,
+    /// What earlier runs have left.
+    pub kept: Arc<KeptFacts>,
+    /// Ends the run without a report.
+    pub stop: Stop,
 }
 
 /// What a run found, in the order in which it is reported.
@@ -78,6 +86,8 @@ pub enum CheckError {
     Path(#[from] PathError),
     #[error("cannot start threads: {0}")]
     Threads(String),
+    #[error("the run was stopped")]
+    Stopped,
     #[error("a defect of leaselint itself stopped the run: {0}")]
     Defect(String),
 }
@@ -116,11 +126,13 @@ fn run(options: &Options) -> Result<(Report, Sources), CheckError> {
         .build()
         .map_err(|error| CheckError::Threads(error.to_string()))?;
     let found = find(options)?;
+    go_on(options)?;
     let skipped = skipped_notes(&found);
     let (mut sources, mut problems) = Sources::new(found, &options.working_directory);
     sources.set_unsaved(options.unsaved.clone());
     let load::Loaded { packages, parsed, problems: unreadable } =
         pool.install(|| load::load(&mut sources, options));
+    go_on(options)?;
     problems.extend(unreadable);
 
     let asked: Vec<PathBuf> = options.paths.iter().map(|path| options.working_directory.join(path)).collect();
@@ -134,11 +146,16 @@ fn run(options: &Options) -> Result<(Report, Sources), CheckError> {
     };
     let mut inventory = workspace::inventory(&workspace);
     let histories = workspace::notes(&workspace);
+    go_on(options)?;
     inventory.problems.extend(problems);
     let mut report = judge(&mut inventory, &parsed, &sources, options);
     report.notes.extend(histories);
     report.notes.extend(skipped);
     Ok((report, sources))
+}
+
+fn go_on(options: &Options) -> Result<(), CheckError> {
+    if options.stop.is_given() { Err(CheckError::Stopped) } else { Ok(()) }
 }
 
 fn find(options: &Options) -> Result<Discovery, PathError> {

@@ -10,6 +10,7 @@ pub mod configuration;
 pub mod facts;
 pub mod finding;
 pub mod fixing;
+pub mod language_server;
 pub mod locks;
 pub mod lua;
 pub mod report;

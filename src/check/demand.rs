@@ -64,7 +64,7 @@ impl Demand {
         files: impl Iterator<Item = (Option<usize>, Option<&'f Interest>, &'f ParsedFile)>,
     ) {
         for (package, interest, file) in files {
-            let FileFacts::Rust(facts) = &file.facts else { continue };
+            let FileFacts::Rust(facts) = &*file.facts else { continue };
             let names = self.packages.entry(package).or_default();
             names.define(facts);
             names.note_texts(facts);

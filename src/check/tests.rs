@@ -17,6 +17,8 @@ fn options(folder: &Path, paths: &[&str]) -> Options {
         unsaved: Vec::new(),
         changes: None,
         configuration: Arc::default(),
+        kept: Arc::default(),
+        stop: Stop::default(),
     }
 }
 

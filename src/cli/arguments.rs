@@ -26,6 +26,8 @@ pub(super) enum Command {
     Check(CheckArguments),
     /// Write down today's findings, so that later checks report new ones only
     Baseline(BaselineArguments),
+    /// Serve an editor over stdin and stdout, as the Language Server Protocol asks
+    Lsp(LanguageServerArguments),
     /// Print a rule's page: why, bad, good, fix, what it does not flag
     Explain {
         /// The rule's name
@@ -51,6 +53,9 @@ pub(super) enum Command {
 
 #[derive(Debug, Args)]
 pub(super) struct CheckArguments {
+    /// Files and folders; the working directory when none is given
+    #[arg(value_name = "PATH")]
+    pub(super) paths: Vec<PathBuf>,
     #[command(flatten)]
     pub(super) scope: Scope,
     /// The form of the report on stdout
@@ -127,12 +132,9 @@ impl FixArguments {
     }
 }
 
-/// What is checked, and for what.
+/// What is checked of the files, and for what.
 #[derive(Debug, Args)]
 pub(super) struct Scope {
-    /// Files and folders; the working directory when none is given
-    #[arg(value_name = "PATH")]
-    pub(super) paths: Vec<PathBuf>,
     /// Only these rules or groups
     #[arg(long, value_name = "RULE", value_delimiter = ',')]
     pub(super) select: Vec<String>,
@@ -158,11 +160,23 @@ pub(super) struct Scope {
 
 #[derive(Debug, Args)]
 pub(super) struct BaselineArguments {
+    /// Files and folders; the working directory when none is given
+    #[arg(value_name = "PATH")]
+    pub(super) paths: Vec<PathBuf>,
     #[command(flatten)]
     pub(super) scope: Scope,
     /// The file to write; the configured baseline, or leaselint-baseline.json, when none is given
     #[arg(long, value_name = "FILE")]
     pub(super) baseline: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct LanguageServerArguments {
+    #[command(flatten)]
+    pub(super) scope: Scope,
+    /// What editors say to servers that know other ways as well
+    #[arg(long, hide = true)]
+    stdio: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -264,7 +278,7 @@ mod tests {
     fn check_is_the_default_command() {
         let bare = Arguments::try_parse_from(["leaselint", "--pedantic", "src", "a.sql"]).unwrap();
         assert!(bare.command.is_none() && bare.check.scope.pedantic);
-        assert_eq!(bare.check.scope.paths.len(), 2);
+        assert_eq!(bare.check.paths.len(), 2);
         let named = Arguments::try_parse_from(["leaselint", "check", "--jobs", "2", "src"]).unwrap();
         assert!(
             matches!(named.command, Some(Command::Check(check)) if check.scope.jobs == NonZeroUsize::new(2))

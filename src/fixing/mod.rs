@@ -4,7 +4,6 @@
 mod difference;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 pub use difference::difference;
 
@@ -26,18 +25,10 @@ pub fn apply<'a>(
     least: Applicability,
     texts: &dyn Texts,
 ) -> Fixed {
-    let mut taken: Vec<&Edit> = Vec::new();
-    let mut rules = Vec::new();
-    for finding in findings {
-        let is_apart = |fix: &&Fix| fix.edits.iter().all(|edit| taken.iter().all(|other| apart(edit, other)));
-        let wanted = finding.fixes.iter().filter(|fix| fix.applicability <= least).find(is_apart);
-        if let Some(fix) = wanted {
-            taken.extend(&fix.edits);
-            rules.push(finding.rule);
-        }
-    }
+    let chosen = chosen(findings, least);
+    let rules = chosen.iter().map(|(finding, _)| finding.rule).collect();
     let mut by_file: BTreeMap<FileId, Vec<&Edit>> = BTreeMap::new();
-    for edit in taken {
+    for edit in chosen.into_iter().flat_map(|(_, fix)| &fix.edits) {
         by_file.entry(edit.location.file).or_default().push(edit);
     }
     let edited = by_file.into_iter().filter_map(|(file, edits)| {
@@ -47,9 +38,22 @@ pub fn apply<'a>(
     Fixed { texts: edited.collect(), rules }
 }
 
-/// One fix by itself.
-pub fn apply_one(fix: &Fix, file: FileId, text: &Arc<str>) -> Option<String> {
-    edited(text, fix.edits.iter().filter(|edit| edit.location.file == file).collect())
+/// The first fix of each finding that is at least as sure as asked, and touches nothing that one before it does.
+pub fn chosen<'a>(
+    findings: impl IntoIterator<Item = &'a Finding>,
+    least: Applicability,
+) -> Vec<(&'a Finding, &'a Fix)> {
+    let mut taken: Vec<&Edit> = Vec::new();
+    let mut chosen = Vec::new();
+    for finding in findings {
+        let is_apart = |fix: &&Fix| fix.edits.iter().all(|edit| taken.iter().all(|other| apart(edit, other)));
+        let wanted = finding.fixes.iter().filter(|fix| fix.applicability <= least).find(is_apart);
+        if let Some(fix) = wanted {
+            taken.extend(&fix.edits);
+            chosen.push((finding, fix));
+        }
+    }
+    chosen
 }
 
 fn apart(a: &Edit, b: &Edit) -> bool {
