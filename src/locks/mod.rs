@@ -44,7 +44,7 @@ pub use renewal::{Handle, OnFailure, Pause, RenewalDefault, RenewalLoop, Repetit
 pub use reply::droppers;
 pub use rows::{
     ClientClock, RowClaim, client_clocks, constant_row_owners, ignored_row_acquires, ignored_session_locks,
-    uncompared_row_owners, unguarded_row_claims, unguarded_row_releases, unguarded_row_renewals,
+    row_leases, uncompared_row_owners, unguarded_row_claims, unguarded_row_releases, unguarded_row_renewals,
 };
 pub use schema::Schema;
 pub use statement::{

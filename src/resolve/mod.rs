@@ -16,6 +16,7 @@ mod packages;
 mod program;
 mod quantity;
 mod requests;
+mod row_locks;
 mod trace;
 mod value;
 
@@ -33,6 +34,7 @@ pub use models::{ClientModel, Models};
 pub use order::{acts_on_store, runs_sql, takes_session};
 pub use packages::{Package, PackageDependency, crates};
 pub use program::SourceUnit;
+pub use row_locks::{is_row_lease, takes_row_lease};
 
 /// Texts of included files, by path.
 pub struct IncludedTexts {
@@ -74,7 +76,6 @@ pub fn resolve(
     let clock_flows = assemble::clock_flows(&evaluator, &order, &mut table, &keys, &sequences);
     let late_deadlines = assemble::late_deadlines(&evaluator, &keys, &sequences);
     let quorums = assemble::quorums(&evaluator, &keys, &sequences);
-    let binaries = assemble::binaries(&evaluator, packages, &keys, &sequences);
     let (mut statements, runs) = assemble::statements(&evaluator, &order, packages);
     assemble::mark_best_effort(&program, &mut statements);
     let timelines = assemble::timelines(&evaluator, &order, &keys, &sequences, &runs);
@@ -92,7 +93,7 @@ pub fn resolve(
     inventory.late_deadlines = late_deadlines;
     inventory.quorums = quorums;
     inventory.renewal_defaults = assemble::renewal_defaults(&evaluator);
-    inventory.binaries = binaries;
+    inventory.binaries = assemble::binaries(&evaluator, packages, &inventory, &runs);
     inventory.left_sessions = assemble::left_sessions(&evaluator, &order);
     inventory
 }

@@ -137,6 +137,10 @@ impl Frame<'_, '_> {
 
     fn unwrapped(&mut self, receiver: &Value, method: &str, args: &[Value]) -> Option<Value> {
         self.note_default(receiver, method, args.first());
+        if let Some(Form::Closure(closure)) = args.first().map(|arg| &arg.form) {
+            let closure = closure.clone();
+            self.guarded(receiver, false, |frame| frame.run_closure(&closure, &[]));
+        }
         if method == "ok_or" {
             self.mark_tested(receiver);
             return Some(receiver.clone());
