@@ -151,6 +151,8 @@ struct Names {
     imported: BTreeSet<(String, String)>,
     /// Functions that run statements on the connection or transaction of their caller.
     in_session: BTreeSet<String>,
+    /// Constants with statements that their own file does not run.
+    texts: BTreeSet<String>,
 }
 
 impl Demand {
@@ -170,7 +172,12 @@ impl Demand {
                     names.note_imports(facts);
                 }
                 Some(Interest::Statement) => names.ask_for_statement(facts),
-                Some(Interest::Signal) | None => names.ask_as_helper(facts),
+                Some(Interest::Signal) | None => {
+                    names.ask_as_helper(facts);
+                    if facts.functions.iter().any(|function| names.runs_text(function)) {
+                        names.ask_for_statement(facts);
+                    }
+                }
             }
             names.follow_sessions(models, facts);
             names.follow_renames(facts);
@@ -211,7 +218,7 @@ impl Demand {
         let mut wanted = Wanted::default();
         if let Some(own) = self.packages.get(&package) {
             wanted.definitions.extend(own.used.difference(&own.defined));
-            wanted.uses.extend(own.acting.union(&own.in_session));
+            wanted.uses.extend(own.acting.union(&own.in_session).chain(&own.texts));
             wanted.opened.extend(&own.opened);
             wanted.imported.extend(&own.imported);
         }
@@ -292,12 +299,17 @@ impl Names {
     /// A file with statements needs their texts, what looks at their counts, whose time they are given, and
     /// where the tokens come from.
     fn ask_for_statement(&mut self, facts: &RustFile) {
+        self.texts.extend(statements_for_others(facts));
         for function in &facts.functions {
+            // `impl<C: Clock> Rooms<C>`: the trait stands for the clock.
+            let bounds = function.generics.iter().flat_map(|generic| &generic.bounds);
+            self.used.extend(
+                bounds.filter(|bound| names_clock(bound.name())).map(|bound| bound.name().to_owned()),
+            );
             self.used.extend(sources_of_tokens(function));
             for name in mentioned(function) {
                 let is_constant = name.chars().all(|c| c.is_uppercase() || c == '_' || c.is_numeric());
-                let reads_clock = || words(name).iter().any(|word| CLOCK_HELPERS.contains(&word.as_str()));
-                if is_constant || ROW_HELPERS.iter().any(|word| name.contains(word)) || reads_clock() {
+                if is_constant || ROW_HELPERS.iter().any(|word| name.contains(word)) || names_clock(name) {
                     self.used.insert(name.to_owned());
                 }
             }
@@ -324,6 +336,10 @@ impl Names {
                 self.in_session.insert(function.name.clone());
             }
         }
+    }
+
+    fn runs_text(&self, function: &Function) -> bool {
+        mentioned(function).iter().any(|name| self.texts.contains(*name))
     }
 
     fn use_all(&mut self, function: &Function) {
@@ -412,6 +428,25 @@ impl Search {
     pub(super) fn tells(&self, name: usize, files: usize) -> bool {
         files <= if name < self.definitions { MOST_DEFINITIONS } else { MOST_CALLERS }
     }
+}
+
+fn names_clock(name: &str) -> bool {
+    words(name).iter().any(|word| CLOCK_HELPERS.contains(&word.as_str()))
+}
+
+/// Constants with statements that no function of their file runs.
+fn statements_for_others(facts: &RustFile) -> impl Iterator<Item = String> {
+    const VERBS: &[&str] = &["UPDATE", "INSERT", "DELETE", "MERGE", "WITH"];
+    let begins = |text: &str| text.split_whitespace().next().is_some_and(|first| VERBS.contains(&first));
+    let own: BTreeSet<&str> = facts.functions.iter().flat_map(mentioned).collect();
+    let constants = facts.constants.iter().filter(|constant| !constant.is_test).filter(move |constant| {
+        let is_statement = match constant.value.as_ref().map(|value| &value.kind) {
+            Some(ExprKind::Text(text)) => begins(&text.value),
+            _ => false,
+        };
+        is_statement && !own.contains(constant.name.as_str())
+    });
+    constants.map(|constant| constant.name.clone())
 }
 
 fn may_hold_script(constant: &Constant) -> bool {

@@ -23,7 +23,7 @@ pub use clocks::{ClientClock, client_clocks};
 pub use drawn_tokens::{DrawnToken, drawn_tokens};
 pub use overwrites::Overwrite;
 pub use owners::{UncomparedOwner, uncompared_row_owners};
-pub use renewals::renewal_statements;
+pub use renewals::{AddedSpan, RowLease, renewal_statements, row_leases};
 
 use super::Inventory;
 use super::guard::{Guard, Looseness};
