@@ -215,6 +215,11 @@ impl Names {
             if locks_session || hands_on_statement(models, function) {
                 self.use_all(function);
             }
+            // `impl<C: Clock> Rooms<C>`: the trait stands for the clock.
+            let bounds = function.generics.iter().flat_map(|generic| &generic.bounds);
+            self.used.extend(
+                bounds.filter(|bound| names_clock(bound.name())).map(|bound| bound.name().to_owned()),
+            );
             let acts = || {
                 takes_row_lease(function)
                     || mentioned(function).iter().any(|name| self.acting.contains(*name))
@@ -225,8 +230,7 @@ impl Names {
             self.used.extend(sources_of_tokens(function));
             for name in mentioned(function) {
                 let is_constant = name.chars().all(|c| c.is_uppercase() || c == '_' || c.is_numeric());
-                let reads_clock = || words(name).iter().any(|word| CLOCK_HELPERS.contains(&word.as_str()));
-                if is_constant || ROW_HELPERS.iter().any(|word| name.contains(word)) || reads_clock() {
+                if is_constant || ROW_HELPERS.iter().any(|word| name.contains(word)) || names_clock(name) {
                     self.used.insert(name.to_owned());
                 }
             }
@@ -352,6 +356,10 @@ impl Search {
     pub(super) fn tells(&self, name: usize, files: usize) -> bool {
         files <= if name < self.definitions { MOST_DEFINITIONS } else { MOST_CALLERS }
     }
+}
+
+fn names_clock(name: &str) -> bool {
+    words(name).iter().any(|word| CLOCK_HELPERS.contains(&word.as_str()))
 }
 
 /// Whether a function gives the text of a statement to a method that is no client's.

@@ -23,7 +23,7 @@ pub use clocks::{ClientClock, client_clocks};
 pub use drawn_tokens::{DrawnToken, drawn_tokens};
 pub use overwrites::Overwrite;
 pub use owners::{UncomparedOwner, uncompared_row_owners};
-pub use renewals::renewal_statements;
+pub use renewals::{AddedSpan, RowLease, renewal_statements, row_leases};
 
 use std::collections::BTreeMap;
 
@@ -242,7 +242,7 @@ impl<'a> RowWrite<'a> {
 }
 
 /// The statements that take leases of rows, by their number, with the table.
-pub fn row_leases(inventory: &Inventory) -> BTreeMap<usize, &str> {
+pub fn row_acquires(inventory: &Inventory) -> BTreeMap<usize, &str> {
     let numbers: BTreeMap<*const SqlSite, usize> =
         inventory.statements.iter().enumerate().map(|(at, site)| (std::ptr::from_ref(site), at)).collect();
     let rows = row_writes(inventory).into_iter().filter(|row| row.takes_lease() && row.is_leased());

@@ -73,8 +73,6 @@ pub fn resolve(
     let mut table = KeyTable::default();
     let sequences = assemble::sequences(&evaluator, &order, &mut table, libraries);
     let keys = assemble::weigh(table.names(), &sequences, conventions);
-    let clock_flows = assemble::clock_flows(&evaluator, &order, &mut table, &keys, &sequences);
-    let late_deadlines = assemble::late_deadlines(&evaluator, &keys, &sequences);
     let quorums = assemble::quorums(&evaluator, &keys, &sequences);
     let (mut statements, runs) = assemble::statements(&evaluator, &order, packages);
     assemble::mark_best_effort(&program, &mut statements);
@@ -89,11 +87,11 @@ pub fn resolve(
     inventory.keys = keys;
     inventory.sequences = sequences;
     inventory.timelines = timelines;
-    inventory.clock_flows = clock_flows;
-    inventory.late_deadlines = late_deadlines;
     inventory.quorums = quorums;
     inventory.renewal_defaults = assemble::renewal_defaults(&evaluator);
     inventory.binaries = assemble::binaries(&evaluator, packages, &inventory, &runs);
     inventory.left_sessions = assemble::left_sessions(&evaluator, &order);
+    inventory.late_deadlines = assemble::late_deadlines(&evaluator, &order, &inventory, &runs);
+    inventory.clock_flows = assemble::clock_flows(&evaluator, &order, &mut table, &inventory, &runs);
     inventory
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::facts::Location;
 use crate::facts::rust::{Expr, ExprKind};
 use crate::facts::walk::each_expr;
-use crate::locks::{Action, Binary, Inventory, LeaseUse, SigtermHandling, row_leases};
+use crate::locks::{Action, Binary, Inventory, LeaseUse, SigtermHandling, row_acquires};
 
 use super::super::Package;
 use super::super::evaluate::Evaluator;
@@ -20,7 +20,7 @@ pub fn binaries(
     inventory: &Inventory,
     runs: &StatementRuns,
 ) -> Vec<Binary> {
-    let row_leases = row_leases(inventory);
+    let row_acquires = row_acquires(inventory);
     let program = evaluator.program;
     let mut all = Vec::new();
     for function in program.named_anywhere("main") {
@@ -32,7 +32,7 @@ pub fn binaries(
         let package = unit.package.and_then(|package| packages.get(package));
         let reached = reached(evaluator, function);
         let takes_lease = key_lease(evaluator, &reached, inventory)
-            .or_else(|| row_lease(evaluator, &reached, runs, &row_leases));
+            .or_else(|| row_lease(evaluator, &reached, runs, &row_acquires));
         // The whole package is looked through for handlers only where a lease is at stake.
         let sigterm = match takes_lease {
             Some(_) => sigterm(evaluator, unit.package, packages),
@@ -113,16 +113,16 @@ fn row_lease(
     evaluator: &Evaluator<'_>,
     reached: &BTreeSet<usize>,
     runs: &StatementRuns,
-    row_leases: &BTreeMap<usize, &str>,
+    row_acquires: &BTreeMap<usize, &str>,
 ) -> Option<LeaseUse> {
-    if row_leases.is_empty() {
+    if row_acquires.is_empty() {
         return None;
     }
     reached.iter().filter(|&&function| !evaluator.program.is_test(function)).find_map(|&function| {
         let trace = evaluator.trace(function)?;
         trace.operations.iter().enumerate().find_map(|(index, operation)| {
             let mut sites = runs.get(&(function, index)).into_iter().flatten();
-            let table = sites.find_map(|site| row_leases.get(site))?;
+            let table = sites.find_map(|site| row_acquires.get(site))?;
             Some(LeaseUse { location: operation.location, lock: (*table).to_owned() })
         })
     })
