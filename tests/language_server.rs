@@ -203,15 +203,17 @@ fn a_fix_is_offered_and_does_what_the_command_line_does_in_every_encoding() {
 
 #[test]
 fn a_finding_can_be_allowed_and_the_reason_is_asked_for() {
-    let sql = "UPDATE accounts SET balance = $1,\n        fencing_token = $2 WHERE id = $3 AND fencing_token <= $2 - 1";
+    let sql =
+        "UPDATE accounts SET balance = $1,\n        fencing_token = $2 WHERE id = $3 AND fencing_token >= $2";
     let rust = format!(
-        "pub async fn save(pool: &sqlx::PgPool) -> Result<u64, sqlx::Error> {{\n    let done = sqlx::query(\n        r#\"\n        {sql}\"#,\n    )\n    .execute(pool).await?;\n    Ok(done.rows_affected())\n}}\n"
+        "pub async fn save(pool: &sqlx::PgPool, id: i64, sum: i64, token: i64) -> Result<u64, sqlx::Error> {{\n    let done = sqlx::query(\n        r#\"\n        {sql}\"#,\n    )\n    .bind(sum).bind(token).bind(id).execute(pool).await?;\n    if done.rows_affected() == 0 {{ return Err(sqlx::Error::RowNotFound); }}\n    Ok(done.rows_affected())\n}}\n"
     );
     let (workspace, lock) = Workspace::of_case();
     workspace.write("src/sql.rs", &rust);
     let schema = "CREATE TABLE accounts (id BIGINT PRIMARY KEY, balance BIGINT NOT NULL, fencing_token BIGINT NOT NULL DEFAULT 0);\n";
     workspace.write("migrations/0001_tables.sql", schema);
-    let mut editor = workspace.editor();
+    let mut editor = Editor::silent(&["--pedantic"]);
+    editor.initialize(workspace.folder.path(), &json!({}));
     for (path, text) in [("src/lib.rs", &lock), ("src/sql.rs", &rust)] {
         let name = workspace.uri(path);
         editor.did_open(&name, text);
