@@ -51,8 +51,10 @@
 //!
 //! # Features
 //!
-//! `memory` and `sqlite` (default), `redis`, `postgres`, `mysql`: a store each, and with `sqlite`, `postgres` and `mysql`
-//! fenced transactions for these databases. Events and errors go to `tracing`.
+//! `memory` and `sqlite` (default), `redis`, `redis-cluster`, `redlock`, `postgres`, `mysql`, `etcd`: a store each, and
+//! with `sqlite`, `postgres` and `mysql`
+//! fenced transactions for these databases. Events and errors go to `tracing`; with the feature `metrics`, counts and
+//! times to the `metrics` facade, under the names in [`measures`].
 
 #![forbid(unsafe_code)]
 #![cfg_attr(
@@ -68,6 +70,7 @@ mod key;
 mod lease;
 mod leases;
 mod loss;
+pub mod measures;
 #[cfg(feature = "mysql")]
 mod mysql_advice;
 #[cfg(feature = "mysql")]

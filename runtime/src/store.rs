@@ -6,7 +6,11 @@
 
 mod erased;
 mod error;
-#[cfg(any(feature = "redis", feature = "postgres", feature = "mysql"))]
+#[cfg(feature = "etcd")]
+pub mod etcd;
+#[cfg(feature = "etcd")]
+mod http;
+#[cfg(any(feature = "etcd", feature = "redis", feature = "postgres", feature = "mysql"))]
 mod link;
 #[cfg(feature = "memory")]
 pub mod memory;
@@ -16,6 +20,8 @@ pub mod mysql;
 pub mod postgres;
 #[cfg(feature = "redis")]
 pub mod redis;
+#[cfg(feature = "redlock")]
+pub mod redlock;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 mod watch;

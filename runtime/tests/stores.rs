@@ -6,10 +6,12 @@ mod support;
 use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 
+use leasehold::store::etcd::EtcdStore;
 use leasehold::store::memory::MemoryStore;
 use leasehold::store::mysql::MysqlStore;
 use leasehold::store::postgres::PostgresStore;
 use leasehold::store::redis::RedisStore;
+use leasehold::store::redlock::RedlockStore;
 use leasehold::store::sqlite::SqliteStore;
 use libtest_mimic::Arguments;
 use support::conformance::{Subject, trials};
@@ -71,6 +73,35 @@ impl Subject for Redis {
 }
 
 #[derive(Clone)]
+struct Cluster(Arc<OnceLock<Vec<Server>>>);
+
+impl Subject for Cluster {
+    type Store = RedisStore;
+
+    async fn open(&self) -> RedisStore {
+        let nodes = self.0.get_or_init(|| servers::redis_cluster(false));
+        let addresses = nodes.iter().map(servers::redis_address);
+        RedisStore::cluster(addresses, "leasehold").expect("the addresses are right")
+    }
+}
+
+#[derive(Clone)]
+struct Redlock(Arc<OnceLock<Vec<Server>>>);
+
+impl Subject for Redlock {
+    type Store = RedlockStore;
+
+    async fn open(&self) -> RedlockStore {
+        let servers = self.0.get_or_init(servers::five_redis);
+        let store = RedlockStore::new(servers.iter().map(servers::redis_address));
+        let store = store.expect("the addresses are right");
+        // Two that do so at once agree: whoever comes second finds them made.
+        store.create_counters(None).await.expect("the servers are ours");
+        store
+    }
+}
+
+#[derive(Clone)]
 struct Postgres(Lazy);
 
 impl Subject for Postgres {
@@ -119,13 +150,29 @@ fn mariadb_with_table() -> Server {
     server
 }
 
+#[derive(Clone)]
+struct Etcd(Lazy);
+
+impl Subject for Etcd {
+    type Store = EtcdStore;
+
+    async fn open(&self) -> EtcdStore {
+        EtcdStore::new(&servers::etcd_address(self.0.get())).expect("the address is right")
+    }
+}
+
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let mut all = trials("memory", Memory(MemoryStore::new()));
     all.extend(trials("sqlite", Sqlite(Arc::new(servers::directory()))));
     all.extend(trials("redis", Redis(Lazy::new(servers::redis))));
+    let valkey = trials("valkey", Redis(Lazy::new(servers::valkey)));
+    all.extend(valkey.into_iter().map(|trial| trial.with_ignored_flag(!servers::has_valkey())));
+    all.extend(trials("redis-cluster", Cluster(Arc::default())));
+    all.extend(trials("redlock", Redlock(Arc::default())));
     all.extend(trials("postgres", Postgres(Lazy::new(postgres_with_table))));
     all.extend(trials("mysql", Mysql(Lazy::new(mariadb_with_table))));
+    all.extend(trials("etcd", Etcd(Lazy::new(servers::etcd))));
     // The servers belong to the tests, and end with the last of them; `exit` would leave them running.
     libtest_mimic::run(&arguments, all).exit_code()
 }

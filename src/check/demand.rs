@@ -3,16 +3,20 @@
 //!
 //! It works on names alone. Asking for a file too many costs time, asking for one too few costs knowledge.
 
+mod common_names;
+
 use std::collections::{BTreeMap, BTreeSet};
 
+use self::common_names::EVERYBODY;
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use crate::facts::file::{FileFacts, ParsedFile};
-use crate::facts::rust::{Constant, ExprKind, Function, RustFile, Type, TypeKind};
-use crate::facts::walk::each_expr;
+use crate::facts::rust::{Constant, Expr, ExprKind, Function, RustFile, Type, TypeKind};
+use crate::facts::walk::{each_expr, each_part};
 use crate::locks::naming::{may_be_token, words};
 use crate::resolve::{Models, acts_on_store, runs_sql, takes_session};
 use crate::sources::Interest;
+use crate::sql::looks_like_statement;
 
 /// A name that more files than this define could mean any of them.
 const MOST_DEFINITIONS: usize = 2;
@@ -22,108 +26,6 @@ const MOST_CALLERS: usize = 6;
 
 /// Shorter names are everybody's.
 const SHORTEST: usize = 4;
-
-/// Names that every crate has; what they mean is not found by name.
-const EVERYBODY: &[&str] = &[
-    "main",
-    "from",
-    "into",
-    "clone",
-    "default",
-    "drop",
-    "next",
-    "iter",
-    "push",
-    "insert",
-    "remove",
-    "unwrap",
-    "expect",
-    "to_string",
-    "to_owned",
-    "as_ref",
-    "as_mut",
-    "as_str",
-    "unwrap_or",
-    "map_err",
-    "and_then",
-    "collect",
-    "with",
-    "build",
-    "builder",
-    "send",
-    "recv",
-    "poll",
-    "read",
-    "write",
-    "flush",
-    "close",
-    "open",
-    "parse",
-    "contains",
-    "find",
-    "filter",
-    "join",
-    "spawn",
-    "await",
-    "Self",
-    "Some",
-    "None",
-    "Error",
-    "Result",
-    "Option",
-    "String",
-    "Vec",
-    "Box",
-    "Arc",
-    "first",
-    "last",
-    "take",
-    "name",
-    "value",
-    "serialize",
-    "deserialize",
-    "index",
-    "extend",
-    "deref",
-    "is_empty",
-    "is_some",
-    "is_none",
-    "is_ok",
-    "is_err",
-    "unwrap_or_default",
-    "unwrap_or_else",
-    "as_bytes",
-    "as_slice",
-    "to_vec",
-    "chars",
-    "bytes",
-    "lines",
-    "split",
-    "trim",
-    "format",
-    "lock",
-    "sleep",
-    "elapsed",
-    "type_id",
-    "hash",
-    "min",
-    "max",
-    "sort",
-    "keys",
-    "values",
-    "get_mut",
-    "entry",
-    "pop",
-    "sum",
-    "count",
-    "starts_with",
-    "ends_with",
-    "replace",
-    "execute",
-    "query",
-    "bind",
-    "fetch",
-];
 
 /// Words in names of helpers that look at what a statement has done.
 const ROW_HELPERS: &[&str] = &["rows", "affected"];
@@ -151,6 +53,8 @@ struct Names {
     imported: BTreeSet<(String, String)>,
     /// Functions that run statements on the connection or transaction of their caller.
     in_session: BTreeSet<String>,
+    /// Constants that hold statements, which run where the constants are used.
+    texts: BTreeSet<String>,
 }
 
 impl Demand {
@@ -163,14 +67,15 @@ impl Demand {
             let FileFacts::Rust(facts) = &*file.facts else { continue };
             let names = self.packages.entry(package).or_default();
             names.define(facts);
+            names.note_texts(facts);
             match interest {
                 Some(Interest::Lock) => {
                     names.ask_for_lock(models, facts);
                     names.open_globs(facts);
                     names.note_imports(facts);
                 }
-                Some(Interest::Statement) => names.ask_for_statement(facts),
-                Some(Interest::Signal) | None => names.ask_as_helper(facts),
+                Some(Interest::Statement) => names.ask_for_statement(models, facts),
+                Some(Interest::Signal) | None => names.ask_as_helper(models, facts),
             }
             names.follow_sessions(models, facts);
             names.follow_renames(facts);
@@ -211,7 +116,7 @@ impl Demand {
         let mut wanted = Wanted::default();
         if let Some(own) = self.packages.get(&package) {
             wanted.definitions.extend(own.used.difference(&own.defined));
-            wanted.uses.extend(own.acting.union(&own.in_session));
+            wanted.uses.extend(own.acting.union(&own.in_session).chain(&own.texts));
             wanted.opened.extend(&own.opened);
             wanted.imported.extend(&own.imported);
         }
@@ -264,6 +169,9 @@ impl Names {
                 self.imported.insert((module.clone(), name.clone()));
             }
         }
+        for function in facts.functions.iter().filter(|function| !function.is_test) {
+            self.imported.extend(paths_of_modules(function));
+        }
     }
 
     /// Functions with lock operations need all they use, and are needed by all who use them.
@@ -289,10 +197,19 @@ impl Names {
         self.used.extend(facts.functions.iter().filter_map(|function| function.owner.clone()));
     }
 
+    fn note_texts(&mut self, facts: &RustFile) {
+        let constants = facts.constants.iter().filter(|constant| !constant.is_test);
+        self.texts.extend(constants.filter(|c| holds_statement(c)).map(|constant| constant.name.clone()));
+    }
+
     /// A file with statements needs their texts, what looks at their counts, whose time they are given, and
     /// where the tokens come from.
-    fn ask_for_statement(&mut self, facts: &RustFile) {
+    fn ask_for_statement(&mut self, models: &Models, facts: &RustFile) {
+        let locks_session = names_session_lock(facts);
         for function in &facts.functions {
+            if locks_session || hands_on_statement(models, function) {
+                self.use_all(function);
+            }
             self.used.extend(sources_of_tokens(function));
             for name in mentioned(function) {
                 let is_constant = name.chars().all(|c| c.is_uppercase() || c == '_' || c.is_numeric());
@@ -305,7 +222,12 @@ impl Names {
     }
 
     /// A file that was asked for needs what the wanted functions use; and callers have callers.
-    fn ask_as_helper(&mut self, facts: &RustFile) {
+    fn ask_as_helper(&mut self, models: &Models, facts: &RustFile) {
+        let runs_text =
+            |function: &Function| mentioned(function).iter().any(|name| self.texts.contains(*name));
+        if facts.functions.iter().any(runs_text) {
+            self.ask_for_statement(models, facts);
+        }
         for function in &facts.functions {
             if !function.is_test && mentioned(function).iter().any(|name| self.acting.contains(*name)) {
                 self.acting.insert(function.name.clone());
@@ -412,6 +334,67 @@ impl Search {
     pub(super) fn tells(&self, name: usize, files: usize) -> bool {
         files <= if name < self.definitions { MOST_DEFINITIONS } else { MOST_CALLERS }
     }
+}
+
+/// Whether a function gives the text of a statement to a method that is no client's.
+fn hands_on_statement(models: &Models, function: &Function) -> bool {
+    let is_text = |arg: &Expr| match &arg.kind {
+        ExprKind::Text(text) => looks_like_statement(&text.value),
+        _ => false,
+    };
+    let mut hands_on = false;
+    if let Some(body) = &function.body {
+        each_expr(body, &mut |expr| {
+            if let ExprKind::MethodCall { method, args, .. } = &expr.kind {
+                let is_client = models.statement(method).is_some() || models.preparation(method).is_some();
+                hands_on |= !is_client && args.iter().any(is_text);
+            }
+        });
+    }
+    hands_on
+}
+
+/// Whether a constant of the file locks the session: then it matters what the statement is run on.
+fn names_session_lock(facts: &RustFile) -> bool {
+    let mut names = false;
+    for value in facts.constants.iter().filter_map(|constant| constant.value.as_ref()) {
+        each_part(value, &mut |part| {
+            if let ExprKind::Text(text) = &part.kind {
+                let text = text.value.to_ascii_lowercase();
+                names |= ["advisory_", "get_lock("].iter().any(|call| text.contains(call));
+            }
+        });
+    }
+    names
+}
+
+/// `numbers::next`: the module and what is meant in it.
+fn paths_of_modules(function: &Function) -> BTreeSet<(String, String)> {
+    let mut paths = BTreeSet::new();
+    if let Some(body) = &function.body {
+        each_expr(body, &mut |expr| {
+            if let ExprKind::Path(path) = &expr.kind
+                && let [.., module, name] = path.as_slice()
+                && module.starts_with(char::is_lowercase)
+            {
+                paths.insert((module.clone(), name.clone()));
+            }
+        });
+    }
+    paths
+}
+
+/// Whether a constant holds a statement, or a part of one.
+fn holds_statement(constant: &Constant) -> bool {
+    let mut holds = false;
+    if let Some(value) = &constant.value {
+        each_part(value, &mut |part| {
+            if let ExprKind::Text(text) = &part.kind {
+                holds |= looks_like_statement(&text.value);
+            }
+        });
+    }
+    holds
 }
 
 fn may_hold_script(constant: &Constant) -> bool {

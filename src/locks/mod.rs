@@ -161,6 +161,13 @@ impl Inventory {
         if !compared_unknown.is_empty() {
             return Vec::new();
         }
+        // A caller that is followed up to here names the key in full; what compares it may know a part only.
+        let looked_at_elsewhere: BTreeSet<Location> = self
+            .acquires()
+            .into_iter()
+            .filter(|(_, acquire)| looked_at.contains(&acquire.key))
+            .map(|(_, acquire)| acquire.inner)
+            .collect();
         let stores_owner = |action: &Action| match action {
             Action::Acquire { owner: OwnerValue::Unique, .. } => true,
             Action::Acquire { owner: OwnerValue::Named(name), .. } => vocabulary::says_owner(name),
@@ -171,6 +178,7 @@ impl Inventory {
             .into_iter()
             .map(|(_, acquire)| acquire)
             .filter(|acquire| stores_owner(&acquire.action) && !looked_at.contains(&acquire.key))
+            .filter(|acquire| !looked_at_elsewhere.contains(&acquire.inner))
             .filter(|acquire| !acquire.token_in_key && self.keys[acquire.key].is_written)
             // Their libraries and leases free the lock by themselves.
             .filter(|acquire| !acquire.is_lock && acquire.advice.is_none())

@@ -7,6 +7,7 @@
 mod claims;
 mod clocks;
 mod drawn_tokens;
+mod looked_up;
 mod lookups;
 mod overwrites;
 mod owners;

@@ -246,7 +246,9 @@ fn may_lock(expr: &Expr, models: &Models, imported: &[usize]) -> bool {
 fn may_run_sql(expr: &Expr, models: &Models) -> bool {
     match &expr.kind {
         ExprKind::Path(path) => path.last().is_some_and(|name| models.query(name).is_some()),
-        ExprKind::MethodCall { method, .. } => models.statement(method).is_some(),
+        ExprKind::MethodCall { method, .. } => {
+            models.statement(method).is_some() || models.preparation(method).is_some()
+        }
         ExprKind::Macro(call) => call.path.last().is_some_and(|name| models.query(name).is_some()),
         _ => false,
     }

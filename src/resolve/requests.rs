@@ -97,6 +97,14 @@ pub struct TransactionBuilder {
     pub steps: Vec<Value>,
 }
 
+impl QueryBuilder {
+    /// The query that one of two paths has put together, as far as they agree.
+    pub fn either(&self, other: &Self) -> Self {
+        let longer = if self.binds.len() < other.binds.len() { other } else { self };
+        Self { text: Value::either(&self.text, &other.text), ..longer.clone() }
+    }
+}
+
 #[derive(Debug)]
 pub enum TransactionPart {
     Condition { key: Box<Value>, condition: WriteCondition },

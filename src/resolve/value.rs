@@ -412,6 +412,9 @@ impl Value {
                 })
                 .with_type(either_type()),
             (Form::Chain(a), Form::Chain(b)) if a.is_same_start(b) => a.either(b),
+            (Form::Query(a), Form::Query(b)) if a.location == b.location => {
+                Value::new(Form::Query(Rc::new(a.either(b)))).with_type(either_type())
+            }
             (Form::Document(_) | Form::Selected(_), Form::Document(_))
             | (Form::Document(_), Form::Selected(_)) => {
                 selected_documents(left, right).with_type(either_type())

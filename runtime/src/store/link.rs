@@ -57,6 +57,7 @@ impl<C: Clone> Link<C> {
     }
 
     /// Whatever there is, is not trusted any more.
+    #[cfg(any(feature = "redis", feature = "postgres", feature = "mysql"))]
     pub(crate) fn reset(&self) {
         self.wanted.fetch_add(1, Ordering::AcqRel);
     }

@@ -1,17 +1,17 @@
 //! Leases in Redis or Valkey. Each operation is one script: what it compares and what it changes is one step.
 
-mod failure;
-mod hints;
+pub(super) mod failure;
+pub(super) mod hints;
+pub(super) mod server;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, Client, IntoConnectionInfo, RedisError, Script};
+use redis::{Client, IntoConnectionInfo, RedisError};
 
-use self::failure::{failure, unintelligible};
+use self::failure::unintelligible;
 use self::hints::Hints;
-use super::link::Link;
+use self::server::{Prepared, Server};
 use super::{
     Acquisition, Capabilities, Claim, Grant, LeaseStore, Renewal, StoreError, Surrender, TokenDurability,
     Watch,
@@ -25,15 +25,21 @@ const NAME: &str = "redis";
 /// data: a key that moved to another counter would have its tokens go back.
 const SHARDS: u32 = 64;
 
-/// `KEYS`: lease, counter. `ARGV`: owner value, TTL in milliseconds. Gives the token, or 0 and the time left.
-/// The counter first: if it is at its end or of a wrong type, the lease must not have been set.
+/// `KEYS`: lease, counter. `ARGV`: owner value, TTL in milliseconds. Gives the token, 0 and the time left, or -1 for
+/// a request that was here before, which a client of a cluster may have sent again.
+/// The counter first: if it is at its end or of a wrong type, the lease must not have been set. It is read as a text,
+/// since numbers of Lua lose their last digits above 2^53.
 const ACQUIRE: &str = "\
-if redis.call('EXISTS', KEYS[1]) == 1 then
+local holder = redis.call('GET', KEYS[1])
+if holder == ARGV[1] then
+    return {-1, 0}
+end
+if holder then
     return {0, redis.call('PTTL', KEYS[1])}
 end
-local token = redis.call('INCR', KEYS[2])
+redis.call('INCR', KEYS[2])
 redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2])
-return {token, 0}
+return {redis.call('GET', KEYS[2]), 0}
 ";
 
 /// `KEYS`: lease. `ARGV`: owner value, TTL in milliseconds.
@@ -57,7 +63,7 @@ return 0
 /// `KEYS`: lease.
 const HOLDER: &str = "return redis.call('GET', KEYS[1])";
 
-/// Leases in one Redis or Valkey server. Clones share one connection for requests and, once somebody waits, one
+/// Leases in one Redis or Valkey server, or in a cluster of them. Clones share one connection for requests and, once somebody waits, one
 /// for hints.
 ///
 /// A lease is the key `{namespace:NN}:lease:<name>`, its counter `{namespace:NN}:token`, where `NN` is one of 64
@@ -68,9 +74,8 @@ const HOLDER: &str = "return redis.call('GET', KEYS[1])";
 pub struct RedisStore(Arc<Shared>);
 
 struct Shared {
-    client: Client,
+    server: Server,
     namespace: String,
-    link: Link<MultiplexedConnection>,
     hints: Hints,
     acquire: Prepared,
     renew: Prepared,
@@ -94,59 +99,38 @@ impl RedisStore {
     /// # Errors
     /// As [`new`](RedisStore::new).
     pub fn in_namespace(address: impl IntoConnectionInfo, namespace: &str) -> Result<Self, StoreError> {
-        let client = Client::open(address).map_err(|error| StoreError::Refused {
-            store: NAME,
-            action: "its address",
-            cause: error.into(),
-            advice: "write it as redis://user:password@host:port/database",
-        })?;
+        let client = Client::open(address).map_err(bad_address)?;
+        Ok(Self::on(Server::new(client), namespace))
+    }
+
+    /// A store in a Redis or Valkey Cluster, to which these addresses of some of its nodes lead, with its keys under
+    /// the namespace. Connects when it is first used.
+    ///
+    /// Each lease and its counter are on one node. A cluster's failover can lose the last writes of a node, and with
+    /// them tokens and leases.
+    ///
+    /// # Errors
+    /// [`StoreError::Refused`] when an address cannot be understood, or when there is none.
+    #[cfg(feature = "redis-cluster")]
+    pub fn cluster(
+        addresses: impl IntoIterator<Item = impl IntoConnectionInfo>,
+        namespace: &str,
+    ) -> Result<Self, StoreError> {
+        let clients = addresses.into_iter().map(|address| Client::open(address).map_err(bad_address));
+        let clients = clients.collect::<Result<Vec<_>, _>>()?;
+        Ok(Self::on(Server::of_cluster(clients).map_err(bad_address)?, namespace))
+    }
+
+    fn on(server: Server, namespace: &str) -> Self {
         let namespace = namespace.replace(['{', '}'], "_");
         let [acquire, renew, release, holder] = [ACQUIRE, RENEW, RELEASE, HOLDER].map(Prepared::new);
-        let (link, hints) = (Link::new(), Hints::default());
-        Ok(Self(Arc::new(Shared { client, namespace, link, hints, acquire, renew, release, holder })))
+        let hints = Hints::default();
+        Self(Arc::new(Shared { server, namespace, hints, acquire, renew, release, holder }))
     }
 
     fn names(&self, key: &LeaseKey) -> Names {
         let tag = format!("{{{}:{:02}}}", self.0.namespace, shard(key));
         Names { lease: format!("{tag}:lease:{}", key.as_str()), counter: format!("{tag}:token") }
-    }
-
-    /// Runs a script by its hash, and by its text when the server does not know the hash (any more).
-    async fn run<T: redis::FromRedisValue>(
-        &self,
-        action: &'static str,
-        script: &Prepared,
-        keys: &[&str],
-        arguments: &[&str],
-    ) -> Result<T, StoreError> {
-        let shared = &self.0;
-        let mut lent =
-            shared.link.get(|| open(&shared.client)).await.map_err(|error| failure(action, error))?;
-        let short = request("EVALSHA", script.hash.get_hash(), keys, arguments);
-        let mut answer = short.query_async(&mut lent.connection).await;
-        if let Err(error) = &answer
-            && error.kind() == redis::ServerErrorKind::NoScript.into()
-        {
-            answer = request("EVAL", script.text, keys, arguments).query_async(&mut lent.connection).await;
-        }
-        answer.map_err(|error| {
-            if failure::breaks_connection(&error) {
-                shared.link.broken(&lent);
-            }
-            failure(action, error)
-        })
-    }
-}
-
-/// A script with its hash.
-struct Prepared {
-    text: &'static str,
-    hash: Script,
-}
-
-impl Prepared {
-    fn new(text: &'static str) -> Self {
-        Self { text, hash: Script::new(text) }
     }
 }
 
@@ -165,7 +149,13 @@ impl LeaseStore for RedisStore {
         let names = self.names(&claim.key);
         let (owner, ttl) = (claim.owner.to_hex(), claim.ttl_milliseconds().to_string());
         let keys = [names.lease.as_str(), names.counter.as_str()];
-        let (number, left): (i64, i64) = self.run(ACTION, &self.0.acquire, &keys, &[&owner, &ttl]).await?;
+        let (number, left): (i64, i64) =
+            self.0.server.run(ACTION, &self.0.acquire, &keys, &[&owner, &ttl]).await?;
+        if number == -1 {
+            // What the first one was given is not known here; the core will have it taken back.
+            let cause = "the request arrived twice".into();
+            return Err(StoreError::Unready { store: NAME, action: ACTION, cause });
+        }
         if number == 0 {
             let ends_within = u64::try_from(left).ok().map(Duration::from_millis);
             return Ok(Acquisition::Held { ends_within });
@@ -177,42 +167,44 @@ impl LeaseStore for RedisStore {
     async fn renew(&self, claim: &Claim) -> Result<Renewal, StoreError> {
         let names = self.names(&claim.key);
         let (owner, ttl) = (claim.owner.to_hex(), claim.ttl_milliseconds().to_string());
-        let renewed: i64 = self.run("a renewal", &self.0.renew, &[&names.lease], &[&owner, &ttl]).await?;
+        let renewed: i64 =
+            self.0.server.run("a renewal", &self.0.renew, &[&names.lease], &[&owner, &ttl]).await?;
         Ok(if renewed == 1 { Renewal::Renewed { ttl: claim.ttl } } else { Renewal::NotMine })
     }
 
     async fn release(&self, claim: &Claim) -> Result<Surrender, StoreError> {
         let names = self.names(&claim.key);
         let owner = claim.owner.to_hex();
-        let released: i64 = self.run("a release", &self.0.release, &[&names.lease], &[&owner]).await?;
+        let released: i64 =
+            self.0.server.run("a release", &self.0.release, &[&names.lease], &[&owner]).await?;
         Ok(if released == 1 { Surrender::Released } else { Surrender::NotMine })
     }
 
     async fn holder(&self, key: &LeaseKey) -> Result<Option<OwnerValue>, StoreError> {
-        let owner: Option<String> =
-            self.run("asking for the holder", &self.0.holder, &[&self.names(key).lease], &[]).await?;
+        let owner: Option<String> = self
+            .0
+            .server
+            .run("asking for the holder", &self.0.holder, &[&self.names(key).lease], &[])
+            .await?;
         Ok(owner.as_deref().and_then(OwnerValue::from_hex))
     }
 
     async fn watch(&self, key: &LeaseKey) -> Result<Watch, StoreError> {
-        self.0.hints.listen(&self.0.client, key, self.names(key).lease).await
+        self.0.hints.listen(self.0.server.clients(), key, self.names(key).lease).await
     }
 
     fn reset(&self) {
-        self.0.link.reset();
+        self.0.server.reset();
     }
 }
 
-async fn open(client: &Client) -> Result<MultiplexedConnection, RedisError> {
-    // The core limits each request, with the reconnecting in it; a second limit would only confuse.
-    let config = AsyncConnectionConfig::new().set_response_timeout(None).set_connection_timeout(None);
-    client.get_multiplexed_async_connection_with_config(&config).await
-}
-
-fn request(command: &str, script: &str, keys: &[&str], arguments: &[&str]) -> redis::Cmd {
-    let mut request = redis::cmd(command);
-    request.arg(script).arg(keys.len()).arg(keys).arg(arguments);
-    request
+fn bad_address(error: RedisError) -> StoreError {
+    StoreError::Refused {
+        store: NAME,
+        action: "its address",
+        cause: error.into(),
+        advice: "write it as redis://user:password@host:port/database",
+    }
 }
 
 /// FNV-1a, which is the same on every machine and in every version.
@@ -228,5 +220,38 @@ impl std::fmt::Debug for RedisStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // The client knows the password.
         f.debug_struct("RedisStore").field("namespace", &self.0.namespace).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What Redis Cluster hashes of a key: what is between the first brace and the next, if that is something.
+    fn hashed(key: &str) -> &str {
+        let inside = key.split_once('{').and_then(|(_, rest)| rest.split_once('}'));
+        inside.map_or(key, |(tag, _)| if tag.is_empty() { key } else { tag })
+    }
+
+    #[test]
+    fn a_lease_and_its_counter_are_in_one_slot() {
+        for namespace in ["leasehold", "", "{}", "a{b}c", "}{"] {
+            let store = RedisStore::in_namespace("redis://127.0.0.1/", namespace).unwrap();
+            let odd = ["{", "}", "{}", "{a}{b}", "a{b", "}{", "ü{😀}"].map(str::to_owned);
+            for name in odd.into_iter().chain((0..10_000).map(|number| format!("lease {number}"))) {
+                let names = store.names(&LeaseKey::new(name).unwrap());
+                assert_eq!(hashed(&names.lease), hashed(&names.counter), "{}", names.lease);
+                assert_ne!(hashed(&names.lease), names.lease);
+            }
+        }
+    }
+
+    #[test]
+    fn leases_are_spread_over_the_shards() {
+        let mut shards = [0; SHARDS as usize];
+        for number in 0..6400 {
+            shards[shard(&LeaseKey::new(format!("lease {number}")).unwrap()) as usize] += 1;
+        }
+        assert!(shards.iter().all(|leases| (20..400).contains(leases)), "{shards:?}");
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
 
 use tokio::sync::mpsc;
 
@@ -9,7 +10,7 @@ use crate::key::LeaseKey;
 
 /// Hints for one key, made by [`LeaseStore::watch`](super::LeaseStore::watch). Dropping it ends the listening.
 #[derive(Debug)]
-pub struct Watch(Option<mpsc::Receiver<()>>);
+pub struct Watch(Vec<mpsc::Receiver<()>>);
 
 /// The store's end of a [`Watch`].
 #[derive(Debug, Clone)]
@@ -21,26 +22,39 @@ impl Watch {
     pub fn channel() -> (WatchSender, Self) {
         // One place is enough: a second hint before the first was seen says nothing new.
         let (sender, receiver) = mpsc::channel(1);
-        (WatchSender(sender), Self(Some(receiver)))
+        (WatchSender(sender), Self(vec![receiver]))
     }
 
     /// A watch that never hints.
     #[must_use]
     pub fn silent() -> Self {
-        Self(None)
+        Self(Vec::new())
+    }
+
+    /// A watch that hints when any of these does.
+    #[must_use]
+    pub fn any_of(watches: impl IntoIterator<Item = Self>) -> Self {
+        Self(watches.into_iter().flat_map(|watch| watch.0).collect())
     }
 
     /// Waits for a hint; for ever when there will be none. Cancel-safe: a hint is not lost when this is dropped
     /// before it was ready.
     pub async fn hint(&mut self) {
-        if let Some(receiver) = &mut self.0 {
-            if receiver.recv().await.is_some() {
-                return;
-            }
-            // The store has stopped listening; the waiter's own timer goes on.
-            self.0 = None;
-        }
-        std::future::pending().await
+        std::future::poll_fn(|context| {
+            let mut hinted = false;
+            self.0.retain_mut(|receiver| match receiver.poll_recv(context) {
+                // Several hints at once are one.
+                Poll::Ready(Some(())) => {
+                    hinted = true;
+                    true
+                }
+                // The store has stopped listening here; the waiter's own timer goes on.
+                Poll::Ready(None) => false,
+                Poll::Pending => true,
+            });
+            if hinted { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
     }
 }
 
@@ -99,5 +113,36 @@ impl Waiters {
     fn waiting(&self) -> MutexGuard<'_, HashMap<LeaseKey, Vec<WatchSender>>> {
         // No step can panic half way through a change.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+
+    use futures_util::poll;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn any_of_several_hints() {
+        let ((first, one), (second, two)) = (Watch::channel(), Watch::channel());
+        let mut watch = Watch::any_of([one, two, Watch::silent()]);
+        assert!(poll!(pin!(watch.hint())).is_pending());
+        assert!(second.wake());
+        assert!(poll!(pin!(watch.hint())).is_ready());
+        assert!(first.wake() && second.wake());
+        assert!(poll!(pin!(watch.hint())).is_ready(), "two at once");
+        assert!(poll!(pin!(watch.hint())).is_pending(), "are one");
+        drop(second);
+        assert!(poll!(pin!(watch.hint())).is_pending());
+        assert!(first.wake());
+        assert!(poll!(pin!(watch.hint())).is_ready());
+        drop(first);
+        assert!(poll!(pin!(watch.hint())).is_pending(), "nobody will hint any more");
+        drop(watch);
+        let (sender, watch) = Watch::channel();
+        drop(watch);
+        assert!(!sender.wake() && sender.is_closed());
     }
 }

@@ -4,5 +4,6 @@
 
 pub mod conformance;
 pub mod holders;
+pub mod http;
 pub mod proxy;
 pub mod servers;

@@ -23,6 +23,9 @@ struct Faults {
     cut: Notify,
     /// Pieces that clients have sent; each small request is one.
     requests: AtomicUsize,
+    /// Connections that are open, and the most that ever were.
+    open: AtomicUsize,
+    most_open: AtomicUsize,
 }
 
 pub struct Proxy {
@@ -42,7 +45,13 @@ impl Proxy {
                 let Ok(server) = TcpStream::connect(("127.0.0.1", port)).await else { continue };
                 let ((from_client, to_client), (from_server, to_server)) =
                     (client.into_split(), server.into_split());
-                tokio::spawn(pass(from_client, to_server, Arc::clone(&shared), true));
+                let open = shared.open.fetch_add(1, Ordering::SeqCst) + 1;
+                shared.most_open.fetch_max(open, Ordering::SeqCst);
+                let counted = Arc::clone(&shared);
+                tokio::spawn(async move {
+                    pass(from_client, to_server, Arc::clone(&counted), true).await;
+                    counted.open.fetch_sub(1, Ordering::SeqCst);
+                });
                 tokio::spawn(pass(from_server, to_client, Arc::clone(&shared), false));
             }
         });
@@ -76,6 +85,11 @@ impl Proxy {
     pub fn requests(&self) -> usize {
         self.faults.requests.swap(0, Ordering::SeqCst)
     }
+
+    /// The most connections that were open at the same time.
+    pub fn most_connections(&self) -> usize {
+        self.faults.most_open.load(Ordering::SeqCst)
+    }
 }
 
 async fn pass(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, faults: Arc<Faults>, count: bool) {
@@ -85,7 +99,17 @@ async fn pass(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, faults: Arc<Fault
             read = from.read(&mut piece) => read,
             () = faults.cut.notified() => return,
         };
-        let Ok(length @ 1..) = read else { return };
+        let swallow = if count { &faults.swallow_requests } else { &faults.swallow_answers };
+        let Ok(length @ 1..) = read else {
+            // The end of a connection goes unheard like everything else.
+            while swallow.load(Ordering::SeqCst) {
+                tokio::select! {
+                    () = tokio::time::sleep(Duration::from_millis(10)) => {}
+                    () = faults.cut.notified() => return,
+                }
+            }
+            return;
+        };
         if count {
             faults.requests.fetch_add(1, Ordering::SeqCst);
         }
@@ -93,7 +117,6 @@ async fn pass(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, faults: Arc<Fault
         if delay > 0 {
             tokio::time::sleep(Duration::from_millis(delay)).await;
         }
-        let swallow = if count { &faults.swallow_requests } else { &faults.swallow_answers };
         if swallow.load(Ordering::SeqCst) {
             // What was swallowed is gone; the connection stays as it is, half dead.
             tokio::time::sleep(Duration::from_millis(1)).await;

@@ -32,15 +32,20 @@ pub struct Server {
 
 impl Server {
     /// Starts `program` and waits until it accepts connections on `port`.
-    pub fn start(mut command: Command, directory: TempDir, port: u16) -> Self {
+    pub fn start(command: Command, directory: TempDir, port: u16) -> Self {
+        let mut server = Self::begin(command, directory, port);
+        server.wait_until(accepts);
+        server
+    }
+
+    /// Starts `program`, which will listen on `port`.
+    fn begin(mut command: Command, directory: TempDir, port: u16) -> Self {
         let program = command.get_program().to_string_lossy().into_owned();
         let log = File::create(directory.path().join("log")).expect("the directory is ours");
         let errors = log.try_clone().expect("a file can be cloned");
         command.stdin(Stdio::null()).stdout(log).stderr(errors);
         let child = command.spawn().unwrap_or_else(|error| not_installed(&program, &error));
-        let mut server = Self { command, child, directory, port, program };
-        server.wait_until(|port| TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok());
-        server
+        Self { command, child, directory, port, program }
     }
 
     pub fn port(&self) -> u16 {
@@ -68,7 +73,7 @@ impl Server {
         loop {
             self.child = self.command.spawn().expect("it was started before");
             while self.child.try_wait().expect("it is our child").is_none() {
-                if TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).is_ok() {
+                if accepts(self.port) {
                     return;
                 }
                 sleep(Duration::from_millis(20));
@@ -102,6 +107,10 @@ impl Drop for Server {
     }
 }
 
+fn accepts(port: u16) -> bool {
+    TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok()
+}
+
 fn not_installed(program: &str, error: &io::Error) -> ! {
     panic!("{program} cannot be started ({error}); install what .ci/run installs, tests use real servers")
 }
@@ -120,12 +129,76 @@ pub fn redis() -> Server {
 
 /// A Redis server with options of its own.
 pub fn redis_with(options: &[&str], environment: &Environment) -> Server {
+    started_as_redis("redis-server", options, environment)
+}
+
+fn started_as_redis(program: &str, options: &[&str], environment: &Environment) -> Server {
     let (directory, port) = (directory(), free_port());
-    let mut command = Command::new("redis-server");
+    let mut command = Command::new(program);
     command.args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", ""]);
     command.args(options).envs(environment.iter().cloned());
     command.arg("--dir").arg(directory.path());
     Server::start(command, directory, port)
+}
+
+/// A Redis Cluster: three nodes that share the slots, with a replica each if that is wanted.
+pub fn redis_cluster(replicas: bool) -> Vec<Server> {
+    let size = if replicas { 6 } else { 3 };
+    let nodes: Vec<Server> = (0..size)
+        .map(|_| {
+            let bus = free_port().to_string();
+            let mut options = vec!["--cluster-enabled", "yes", "--cluster-port", &bus];
+            options.extend(["--cluster-node-timeout", "1000", "--repl-diskless-sync-delay", "0"]);
+            // A node without slots would become a replica of another.
+            options.extend(["--cluster-allow-replica-migration", "no"]);
+            redis_with(&options, &[])
+        })
+        .collect();
+    let mut command = Command::new("redis-cli");
+    command.args(["--cluster", "create"]);
+    command.args(nodes.iter().map(|node| format!("127.0.0.1:{}", node.port())));
+    command.args(["--cluster-replicas", if replicas { "1" } else { "0" }, "--cluster-yes"]);
+    let made = command.output().unwrap_or_else(|error| not_installed("redis-cli", &error));
+    assert!(made.status.success(), "redis-cli: {}", String::from_utf8_lossy(&made.stdout));
+    // Each node must have heard of it, or it refuses; and a replica without data cannot take over.
+    let is_ready = |node: &Server| {
+        let state = tell_redis(node, &["CLUSTER", "INFO"]);
+        let replication = tell_redis(node, &["INFO", "replication"]);
+        state.contains("cluster_state:ok") && !replication.contains("master_link_status:down")
+    };
+    let began = Instant::now();
+    let place = format!("127.0.0.1:{}", nodes[0].port());
+    let they_agree = || {
+        let checked = Command::new("redis-cli").args(["--cluster", "check", &place]).output();
+        checked.is_ok_and(|said| said.status.success())
+    };
+    while !nodes.iter().all(is_ready) || !they_agree() {
+        assert!(began.elapsed() < PATIENCE, "the nodes do not come together");
+        sleep(Duration::from_millis(50));
+    }
+    nodes
+}
+
+/// What a Redis server says to a command, as `redis-cli` prints it.
+pub fn tell_redis(server: &Server, words: &[&str]) -> String {
+    let mut command = Command::new("redis-cli");
+    command.args(["-p", &server.port().to_string()]).args(words);
+    let said = command.output().unwrap_or_else(|error| not_installed("redis-cli", &error));
+    String::from_utf8_lossy(&said.stdout).trim().to_owned()
+}
+
+/// A Valkey server, if that is installed. Debian does not have it everywhere; `.ci/run` takes it from PyPI.
+pub fn valkey() -> Server {
+    started_as_redis("valkey-server", &[], &[])
+}
+
+pub fn has_valkey() -> bool {
+    Command::new("valkey-server").arg("--version").output().is_ok_and(|said| said.status.success())
+}
+
+/// Five Redis servers that know nothing of each other.
+pub fn five_redis() -> Vec<Server> {
+    (0..5).map(|_| redis()).collect()
 }
 
 /// The address of a Redis server.
@@ -202,6 +275,40 @@ pub fn mariadb() -> Server {
 /// The address of the database `mysql` of a MariaDB server, which every server has.
 pub fn mariadb_address(server: &Server) -> String {
     format!("mysql://root@127.0.0.1:{}/mysql", server.port())
+}
+
+/// An etcd server of one node.
+pub fn etcd() -> Server {
+    etcd_cluster(1).pop().expect("it is one")
+}
+
+/// etcd servers that make one cluster.
+pub fn etcd_cluster(size: u16) -> Vec<Server> {
+    let peers: Vec<u16> = (0..size).map(|_| free_port()).collect();
+    let names = peers.iter().map(|port| format!("node{port}=http://127.0.0.1:{port}"));
+    let cluster = names.collect::<Vec<_>>().join(",");
+    let start = |peer: u16| {
+        let (directory, port) = (directory(), free_port());
+        let mut command = Command::new("etcd");
+        let clients = format!("http://127.0.0.1:{port}");
+        let peers = format!("http://127.0.0.1:{peer}");
+        command.arg("--data-dir").arg(directory.path().join("data"));
+        command.args(["--name", &format!("node{peer}"), "--initial-cluster", &cluster, "--logger", "zap"]);
+        command.args(["--listen-client-urls", &clients, "--advertise-client-urls", &clients]);
+        command.args(["--listen-peer-urls", &peers, "--initial-advertise-peer-urls", &peers]);
+        // The other nodes must start before any of them is ready.
+        Server::begin(command, directory, port)
+    };
+    let mut servers: Vec<Server> = peers.into_iter().map(start).collect();
+    for server in &mut servers {
+        server.wait_until(accepts);
+    }
+    servers
+}
+
+/// The address of an etcd server.
+pub fn etcd_address(server: &Server) -> String {
+    format!("http://127.0.0.1:{}", server.port())
 }
 
 /// Some servers refuse to run as root; then they run as the account that Debian made for them.

@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 
 use super::holders::expired_end;
-use super::walk::{NestedWrite, writes};
+use super::walk::{NestedWrite, reads, selects, writes};
 use super::{Key, Tables, TokenColumn, TokenKind, key};
-use crate::facts::sql::Write;
+use crate::facts::sql::{Expr, ExprKind, Write};
 use crate::locks::Inventory;
 use crate::locks::naming::{self, TokenTier};
 use crate::locks::statement::SqlSite;
@@ -22,7 +22,9 @@ pub(super) fn learn(tables: &mut Tables, inventory: &Inventory, sites: &[&SqlSit
             }
             let own = key(site, &write.table);
             let presented = presented_elsewhere(tables, &own);
-            let given = write.returning.iter().flatten().filter(|column| !profile.is_token(column));
+            let read = read_behind(sites, site, write);
+            let given = write.returning.iter().flatten().map(String::as_str).chain(read);
+            let given = given.filter(|column| !profile.is_token(column));
             for column in given.filter(|column| presented.contains(&column.to_lowercase())) {
                 found.extend(token(inventory, site, write, column).map(|token| (own.clone(), token)));
             }
@@ -35,6 +37,22 @@ pub(super) fn learn(tables: &mut Tables, inventory: &Inventory, sites: &[&SqlSit
             profile.tokens.push(token);
         }
     }
+}
+
+/// The columns of the row that the same function reads by queries of their own.
+fn read_behind<'s>(sites: &[&'s SqlSite], site: &SqlSite, write: &Write) -> Vec<&'s str> {
+    let same = sites.iter().filter(|other| {
+        let file = |site: &SqlSite| site.call.map(|call| call.file);
+        other.function.is_some() && other.function == site.function && file(other) == file(site)
+    });
+    let queries = same.flat_map(|other| selects(&other.statement.kind));
+    let projected =
+        queries.filter(|select| reads(select, &write.table)).flat_map(|select| &select.projection);
+    let column = |e: &'s Expr| match &e.kind {
+        ExprKind::Column { name, .. } => Some(name.as_str()),
+        _ => None,
+    };
+    projected.filter_map(column).collect()
 }
 
 /// The columns that other tables of the package compare for order.

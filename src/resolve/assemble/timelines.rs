@@ -131,7 +131,8 @@ impl Assembly<'_, '_> {
             Action::Sql(call) => call.binds.iter().filter_map(symbol).cloned().collect(),
             _ => Vec::new(),
         };
-        let before = self.trace.operations.iter().take(index).enumerate();
+        let before = if bound.is_empty() { 0 } else { index };
+        let before = self.trace.operations.iter().take(before).enumerate();
         before.filter_map(move |(at, known)| {
             let made_of = |piece: &Piece| match piece {
                 Piece::Hole(value) => symbol(value).is_some_and(|symbol| bound.contains(symbol)),
@@ -239,9 +240,11 @@ fn doubtful((condition, holds): &(Value, bool)) -> Vec<usize> {
 
 /// The replies in what an operation writes.
 fn written(operation: &Operation) -> impl Iterator<Item = usize> {
-    let binds = match &operation.action {
-        Action::Sql(call) => &call.binds[..],
-        _ => &[],
+    let (binds, text) = match &operation.action {
+        // The values of a statement that a chain of calls builds are in the chain.
+        Action::Sql(call) => (&call.binds[..], Some(&call.text)),
+        _ => (&[][..], None),
     };
-    binds.iter().chain(&operation.value).flat_map(|value| value.flows.replies.iter().copied())
+    let values = binds.iter().chain(text).chain(&operation.value);
+    values.flat_map(|value| value.flows.replies.iter().copied())
 }

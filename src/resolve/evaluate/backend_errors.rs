@@ -23,7 +23,16 @@ impl Frame<'_, '_> {
     pub(super) fn note_error_arms<'f>(&mut self, reply: &Value, arms: impl Iterator<Item = (&'f Arm, bool)>) {
         let Form::Reply(operation, Layer::Result) = reply.form else { return };
         let (mut error_is_yes, mut error_goes_on, mut refusal_leaves) = (false, false, false);
+        let (mut on_error, mut on_refusal, mut on_success) = (None, None, None);
         for (arm, left) in arms {
+            let outcome = if is_error(&arm.pattern) {
+                &mut on_error
+            } else if is_refusal(&arm.pattern) {
+                &mut on_refusal
+            } else {
+                &mut on_success
+            };
+            *outcome = made_by(&arm.body);
             if is_error(&arm.pattern) {
                 error_is_yes |= !left && ends_in_yes(&arm.body);
                 error_goes_on |= !left && gives_nothing(&arm.body);
@@ -31,7 +40,10 @@ impl Frame<'_, '_> {
                 refusal_leaves |= left;
             }
         }
-        if error_is_yes || (error_goes_on && refusal_leaves) {
+        // `Entry::Mine(…)` on both, and something else for the loser.
+        let alike =
+            on_error.is_some() && on_error == on_success && on_refusal.is_some_and(|no| Some(no) != on_error);
+        if error_is_yes || alike || (error_goes_on && refusal_leaves) {
             self.trace.mark(operation, |uses| uses.error_is_yes = true);
         }
     }
@@ -68,6 +80,21 @@ fn ends_in_yes(expr: &Expr) -> bool {
             wraps && args.first().is_some_and(ends_in_yes)
         }
         _ => false,
+    }
+}
+
+/// The variant, type or function that makes the value of an arm.
+fn made_by(expr: &Expr) -> Option<&[String]> {
+    match &expr.kind {
+        ExprKind::Block(block) => tail(block).and_then(made_by),
+        ExprKind::Path(path) | ExprKind::Struct { path, .. } => Some(path),
+        ExprKind::Call { callee, args } => match (made_by(callee)?, args.as_slice()) {
+            ([wrapper], [inner]) if wrapper == "Ok" || wrapper == "Some" => {
+                made_by(inner).or(Some(std::slice::from_ref(wrapper)))
+            }
+            (path, _) => Some(path),
+        },
+        _ => None,
     }
 }
 

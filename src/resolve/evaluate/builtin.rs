@@ -172,6 +172,10 @@ impl Frame<'_, '_> {
                 let inner = self.applied(closure?, receiver);
                 Some(inner.with_flows(&receiver.flows))
             }
+            // What a cell is filled with is what it holds.
+            "get_or_init" | "get_or_insert_with" | "get_or_try_init" => {
+                Some(self.run_closure(&closure?, &[]))
+            }
             "map_or" | "map_or_else" => {
                 self.mark_tested(receiver);
                 self.note_default(receiver, method, args.first());

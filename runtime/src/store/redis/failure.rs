@@ -5,7 +5,7 @@ use redis::{RedisError, ServerErrorKind};
 use super::NAME;
 use crate::store::StoreError;
 
-pub(super) fn failure(action: &'static str, error: RedisError) -> StoreError {
+pub(in crate::store) fn failure(action: &'static str, error: RedisError) -> StoreError {
     if is_exhausted(&error) {
         return StoreError::TokensExhausted { store: NAME };
     }
@@ -19,7 +19,7 @@ pub(super) fn failure(action: &'static str, error: RedisError) -> StoreError {
 }
 
 /// After a failover the address may lead to another server, so a replica's answer ends the connection too.
-pub(super) fn breaks_connection(error: &RedisError) -> bool {
+pub(in crate::store) fn breaks_connection(error: &RedisError) -> bool {
     error.is_unrecoverable_error()
         || error.is_io_error()
         || error.is_connection_dropped()
@@ -27,7 +27,7 @@ pub(super) fn breaks_connection(error: &RedisError) -> bool {
         || error.kind() == ServerErrorKind::MasterDown.into()
 }
 
-pub(super) fn unintelligible(action: &'static str, answer: impl ToString) -> StoreError {
+pub(in crate::store) fn unintelligible(action: &'static str, answer: impl ToString) -> StoreError {
     StoreError::Unintelligible { store: NAME, action, answer: answer.to_string() }
 }
 
@@ -39,6 +39,7 @@ fn advice(code: Option<&str>) -> Option<&'static str> {
             "the user needs EVALSHA, EVAL, GET, SET, DEL, INCR, EXISTS, PTTL and PEXPIRE on the namespace",
         ),
         "WRONGTYPE" => Some("something else uses the namespace's keys; choose another namespace"),
+        "MOVED" | "ASK" => Some("it belongs to a cluster; open the store with `RedisStore::cluster`"),
         "CROSSSLOT" => Some("a proxy spreads the keys of one hash tag; connect to the cluster itself"),
         "ERR" => Some("this server does not run the scripts as Redis 5 and later do"),
         _ => None,

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use futures_util::StreamExt;
-use redis::Client;
-use redis::aio::{PubSubSink, PubSubStream};
+use redis::aio::{PubSub, PubSubSink, PubSubStream};
+use redis::{Client, RedisError};
 use tokio::sync::{Mutex, mpsc, oneshot};
 use tracing::debug;
 
@@ -21,16 +21,16 @@ struct Wanted {
 }
 
 #[derive(Default)]
-pub(super) struct Hints {
+pub(in crate::store) struct Hints {
     waiters: Arc<Waiters>,
     listener: Mutex<Option<mpsc::UnboundedSender<Wanted>>>,
 }
 
 impl Hints {
     /// Begins to listen for the releases of `key`, which are published on `channel`.
-    pub(super) async fn listen(
+    pub(in crate::store) async fn listen(
         &self,
-        client: &Client,
+        clients: &[Client],
         key: &LeaseKey,
         channel: String,
     ) -> Result<Watch, StoreError> {
@@ -45,7 +45,7 @@ impl Hints {
                 None => Some(wanted),
             };
             if let Some(wanted) = unsent {
-                let pubsub = client.get_async_pubsub().await.map_err(|error| failure(ACTION, error))?;
+                let pubsub = subscription(clients).await.map_err(|error| failure(ACTION, error))?;
                 let (sender, requests) = mpsc::unbounded_channel();
                 // Cannot fail: the other end is in our hands.
                 let _sent = sender.send(wanted);
@@ -61,6 +61,18 @@ impl Hints {
         })?;
         Ok(watch)
     }
+}
+
+/// From the first of the servers that can be reached; each hears what is published on any.
+async fn subscription(clients: &[Client]) -> Result<PubSub, RedisError> {
+    let mut refusal = (redis::ErrorKind::InvalidClientConfig, "there is no server to listen to").into();
+    for client in clients {
+        match client.get_async_pubsub().await {
+            Ok(pubsub) => return Ok(pubsub),
+            Err(error) => refusal = error,
+        }
+    }
+    Err(refusal)
 }
 
 /// Runs until the store is dropped or the connection breaks; then everybody waits without hints.
@@ -103,7 +115,7 @@ async fn drop_unwanted(
     sink: &mut PubSubSink,
     channels: &mut HashMap<String, LeaseKey>,
     waiters: &Waiters,
-) -> Result<(), redis::RedisError> {
+) -> Result<(), RedisError> {
     let unwanted: Vec<String> =
         channels.iter().filter(|(_, key)| !waiters.has(key)).map(|(channel, _)| channel.clone()).collect();
     for channel in unwanted {
