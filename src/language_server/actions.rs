@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn kinds_are_asked_for_by_themselves_and_by_what_they_are_a_kind_of() {
         let asked = |only: Option<&str>| CodeActionContext {
-            only: only.map(|kind| vec![CodeActionKind::from(kind)]),
+            only: only.map(|kind| vec![CodeActionKind::from(kind.to_owned())]),
             ..CodeActionContext::default()
         };
         for wanted in [None, Some(""), Some("source"), Some("source.fixAll"), Some(FIX_ALL)] {

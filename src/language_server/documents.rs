@@ -105,7 +105,7 @@ mod tests {
     fn part(start: (u32, u32), end: (u32, u32), text: &str) -> TextDocumentContentChangeEvent {
         let at = |(line, character)| Position { line, character };
         let range = Range { start: at(start), end: at(end) };
-        TextDocumentContentChangePartial::new(range, text.to_owned()).into()
+        TextDocumentContentChangePartial::new(range, None, text.to_owned()).into()
     }
 
     #[test]
