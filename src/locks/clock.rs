@@ -25,6 +25,8 @@ pub struct LateDeadline {
     pub request: Location,
     pub lock: String,
     pub is_renewal: bool,
+    /// Something is taken off the deadline, which covers a delay of that length and no more.
+    pub has_margin: bool,
     pub is_test: bool,
 }
 

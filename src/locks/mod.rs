@@ -6,6 +6,7 @@
 pub mod binary;
 pub mod clock;
 pub mod conventions;
+pub mod endless_rows;
 pub mod fences;
 pub mod guard;
 pub mod key;

@@ -204,6 +204,8 @@ pub struct Lifetime {
     pub share: Option<Share>,
     /// How it was spoilt on its way into the command.
     pub damage: Option<Damage>,
+    /// Where it became a number.
+    pub counted: Option<Location>,
 }
 
 /// What happened to a lifetime between the code that chose it and the command.
@@ -225,7 +227,7 @@ pub struct Share {
 }
 
 impl Lifetime {
-    pub const UNKNOWN: Lifetime = Lifetime { millis: None, share: None, damage: None };
+    pub const UNKNOWN: Lifetime = Lifetime { millis: None, share: None, damage: None, counted: None };
 
     pub fn is_known(&self) -> bool {
         self.millis.is_some() || self.share.is_some()

@@ -15,6 +15,8 @@ pub struct Quorum {
     pub leaves_minority: bool,
     /// The time that the acquire took is looked at.
     pub asks_elapsed: bool,
+    /// Where that is taken off the TTL.
+    pub validity: Option<Location>,
     /// Something is taken off for the drift of the clocks.
     pub asks_drift: bool,
 }

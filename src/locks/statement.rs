@@ -37,6 +37,8 @@ pub struct SqlSite {
     pub package: Option<usize>,
     /// SELECTs of the same table whose rows were compared with something for this statement to run.
     pub compared_reads: Vec<Location>,
+    /// A value that it gave was compared for order with this process's clock.
+    pub is_timed: bool,
     /// The loops that repeat it, in this function and in its callers.
     pub repetitions: Vec<Repetition>,
     /// For each bind position (from 0): the Rust argument, as far as it matters to a verdict.

@@ -130,6 +130,8 @@ pub struct Flows {
     pub tasks: Few<usize>,
     /// A part of a time was cut off where it was turned into a whole number.
     pub cut: bool,
+    /// Where a span of time was turned into a number.
+    pub counted: Option<Location>,
     /// It went through a type of 32 bits or fewer.
     pub narrowed: bool,
     /// What a number counts, as the name of its constant or the method that made it says.
@@ -160,6 +162,7 @@ impl Flows {
         self.moved_on |= other.moved_on;
         self.tasks.absorb(&other.tasks);
         self.cut |= other.cut;
+        self.counted = self.counted.or(other.counted);
         self.narrowed |= other.narrowed;
         self.unit = self.unit.or(other.unit);
         if self.held.is_none() {

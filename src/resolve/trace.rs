@@ -21,6 +21,8 @@ pub struct Trace {
     pub result: Value,
     /// The fields of what it gives, wherever it returns, with the replies in them.
     pub given: Vec<(Rc<str>, Few<OperationIndex>)>,
+    /// The parameters that it asks how many rows their last statement has changed.
+    pub counted_params: Few<usize>,
     /// For each pipeline made here: whether it runs as MULTI … EXEC.
     pub pipelines: Vec<bool>,
     /// For each parameter: whether the function tests it, or hands it on to code that may.
@@ -70,6 +72,8 @@ pub struct Exit {
 pub struct Deadline {
     pub from: Moment,
     pub length: DeadlineLength,
+    /// Something is taken off it.
+    pub has_margin: bool,
     /// The conditions that hold where the clock is read, or the span is counted.
     pub guards: Rc<GuardList>,
     pub spawned_at: Option<Location>,

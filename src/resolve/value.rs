@@ -51,6 +51,8 @@ pub enum Form {
     /// What ticks at regular times, such as `tokio::time::interval(…)`.
     Ticker(Rc<Ticker>),
     Tuple(Rc<[Value]>),
+    /// The parts of a list that is not known yet, as one text.
+    ListText(Rc<ListText>),
     /// `json!({…})`: its keys and values, in no structure.
     Document(Rc<[Value]>),
     Record(Rc<Record>),
@@ -107,6 +109,12 @@ impl Symbol {
             | Symbol::Call(name) => name,
         }
     }
+}
+
+#[derive(Debug)]
+pub struct ListText {
+    pub parts: Value,
+    pub separator: Rc<str>,
 }
 
 /// `of` times `by`.
@@ -211,6 +219,7 @@ impl Value {
             Form::Variant(_, Some(inner)) => flows.absorb(&inner.flows),
             Form::Scaled(scaled) => flows.absorb(&scaled.of.flows),
             Form::Ticker(ticker) => flows.absorb(&ticker.period.flows),
+            Form::ListText(text) => flows.absorb(&text.parts.flows),
             Form::Selected(selection) => {
                 if let Selector::Variant(value) = &selection.by {
                     flows.absorb(&value.flows);
@@ -364,6 +373,11 @@ impl Value {
     pub fn pieces(&self) -> Vec<Piece> {
         match &self.form {
             Form::Text(pieces) => pieces.to_vec(),
+            Form::Record(record) => match &record.fields[..] {
+                // A newtype.
+                [(name, inner)] if &**name == "0" => inner.pieces(),
+                _ => vec![Piece::Hole(Box::new(self.clone()))],
+            },
             _ => vec![Piece::Hole(Box::new(self.clone()))],
         }
     }

@@ -1,5 +1,6 @@
 //! A local deadline that begins later than the lease.
 
+use crate::finding::Confidence;
 use crate::locks::Inventory;
 use crate::rules::{Draft, Reporter};
 
@@ -17,6 +18,7 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
                 "read `Instant::now()` before the request is sent, and add the TTL less a margin for drift to that",
             )
             .lock(&late.lock)
+            .confidence(if late.has_margin { Confidence::Medium } else { Confidence::High })
             .related(late.request, format!("the {request} is sent here")),
         );
     }

@@ -1,8 +1,7 @@
 //! A lock that nothing ever gives an expiry: a crash holds it for ever.
 
-use crate::locks::naming::{is_claim_time, is_deadline, is_time, is_weak_deadline, is_weak_owner, words};
-use crate::locks::schema::{Column, Database, Table};
-use crate::locks::{Action, Conventions, Inventory, Operation, Ttl};
+use crate::locks::endless_rows::{EndlessLockTable, endless_lock_tables};
+use crate::locks::{Action, Inventory, Operation, Ttl};
 use crate::rules::{Draft, Reporter};
 
 pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
@@ -51,13 +50,7 @@ fn expires_somewhere(inventory: &Inventory, acquire: &Operation) -> bool {
 }
 
 fn check_rows(inventory: &Inventory, report: &mut Reporter<'_>) {
-    let databases = inventory.schema.databases.iter();
-    let tables =
-        databases.flat_map(|database| database.tables.values().flatten().map(move |t| (database, t)));
-    for (database, table) in tables {
-        let is_forever = holds_for_ever(table, &inventory.conventions)
-            && !table.columns.iter().any(|column| ends_with_holder(column, database));
-        let Some(declared) = table.declared.filter(|_| is_forever) else { continue };
+    for EndlessLockTable { table, declared } in endless_lock_tables(inventory) {
         let name = &table.name.name;
         report.add(
             Draft::new(
@@ -69,32 +62,4 @@ fn check_rows(inventory: &Inventory, report: &mut Reporter<'_>) {
             .lock(name),
         );
     }
-}
-
-fn holds_for_ever(table: &Table, conventions: &Conventions) -> bool {
-    let name = table.name.name.as_str();
-    let any = |test: fn(&str) -> bool| table.columns.iter().any(|column| test(&column.name));
-    let owned = |column: &Column| conventions.is_owner(name, &column.name) || is_weak_owner(&column.name);
-    let ends = |column: &Column| conventions.is_deadline(name, &column.name);
-    table.is_whole
-        && conventions.is_lock_table(name)
-        && table.columns.iter().any(owned)
-        && !table.columns.iter().any(ends)
-        && ![is_weak_deadline, is_claim_time, is_time].into_iter().any(any)
-}
-
-/// `worker_id`, where a table of workers says when each of them last showed itself: a row ends with its holder.
-fn ends_with_holder(column: &Column, database: &Database) -> bool {
-    let mut holder = words(&column.name);
-    if holder.len() < 2 || holder.pop().as_deref() != Some("id") {
-        return false;
-    }
-    let holder = holder.join("_");
-    let is_holder = |table: &Table| {
-        let name = words(&table.name.name).join("_");
-        name == holder || name.strip_suffix('s') == Some(&holder)
-    };
-    let shows_itself = |column: &Column| is_claim_time(&column.name) || is_deadline(&column.name);
-    let tables = database.tables.values().flatten();
-    tables.filter(|table| is_holder(table)).any(|table| table.columns.iter().any(shows_itself))
 }

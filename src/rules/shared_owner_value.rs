@@ -72,7 +72,7 @@ fn owner(acquire: &Operation) -> Option<&OwnerValue> {
 fn compared_keys(inventory: &Inventory) -> BTreeSet<usize> {
     let compares = |sequence: &Sequence, operation: &Operation| match operation.action {
         Action::Delete { compared } | Action::Expire { compared, .. } => {
-            compared
+            (compared && !operation.compares_reading)
                 || operation.checks.iter().any(|check| {
                     sequence.operations.get(check.read).is_some_and(|read| read.key == operation.key)
                 })

@@ -11,10 +11,15 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
             (true, false) => "the drift of the clocks",
             (true, true) => continue,
         };
+        // Where the validity is worked out, and else where only the count decides.
+        let (place, label) = match quorum.validity.filter(|_| quorum.asks_elapsed) {
+            Some(validity) => (validity, "this is longer than the lock is sure to last"),
+            None => (quorum.location, "only the count is asked for"),
+        };
         report.add(
             Draft::new(
-                quorum.location,
-                "only the count is asked for",
+                place,
+                label,
                 format!("the validity of the lock `{}` leaves out {missing}: the first node may have let go before the last one was asked", quorum.lock),
                 "read `Instant::now()` before the first request, and go on only while `ttl - elapsed - drift` is positive",
             )

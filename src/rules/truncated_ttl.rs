@@ -13,13 +13,16 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
         // A value that the text shows is wrong for certain; another one may happen to be whole.
         let is_certain = lifetime.millis.is_some() || !matches!(damage, Damage::Cut | Damage::Narrowed);
         let confidence = if is_certain { Confidence::High } else { Confidence::Medium };
-        report.add(
+        let mut draft =
             Draft::new(operation.location, label, format!("the TTL of the lock `{lock}` {what}"), help)
                 .confidence(confidence)
                 .lock(lock)
                 .related_to_helper(operation.location, operation)
-                .fix(command::milliseconds(operation, damage)),
-        );
+                .fix(command::milliseconds(operation, damage));
+        if let Some(counted) = lifetime.counted {
+            draft = draft.related(counted, "the TTL becomes this number here");
+        }
+        report.add(draft);
     }
 }
 

@@ -7,7 +7,7 @@ use super::{Purpose, RowWrite, row_writes};
 use crate::facts::sql::{Comparison, Dialect, Expr, ExprKind, SourceKind, StatementKind, WriteVerb};
 use crate::facts::{FileId, Location};
 use crate::locks::statement::SessionAct;
-use crate::locks::tables::{contains, inner_selects, literal, own_compares, reads, selects};
+use crate::locks::tables::{contains, inner_selects, is_null, literal, own_compares, reads, selects};
 use crate::locks::{CountUse, Inventory, SqlSite, naming};
 
 /// A statement that takes rows it does not ask about.
@@ -56,7 +56,10 @@ pub fn ignored_row_acquires(inventory: &Inventory) -> Vec<&SqlSite> {
             WriteVerb::Update => row.purpose == Purpose::Acquire && !asks_nothing(&row),
             // A row that is only there to be locked by `SELECT … FOR UPDATE` takes nothing by its insertion.
             WriteVerb::Insert | WriteVerb::Upsert => {
-                row.profile.is_lock_table && row.write.skips_conflicts && !locks_by_select(inventory, &row)
+                row.profile.is_lock_table
+                    && row.write.skips_conflicts
+                    && !is_of_nobody(&row)
+                    && !locks_by_select(inventory, &row)
             }
             _ => false,
         };
@@ -66,6 +69,12 @@ pub fn ignored_row_acquires(inventory: &Inventory) -> Vec<&SqlSite> {
         }
     }
     found
+}
+
+/// A row that is put there to be taken later.
+fn is_of_nobody(row: &RowWrite<'_>) -> bool {
+    let mut owners = row.filled().filter(|(column, _)| row.profile.is_owner(column)).peekable();
+    owners.peek().is_some() && owners.all(|(_, owner)| is_null(owner))
 }
 
 /// Whether the code behind a claim reads the rows that carry its own mark: they are its answer.
@@ -109,7 +118,7 @@ pub fn constant_row_owners(inventory: &Inventory) -> Vec<(RowClaim<'_>, String)>
 /// The owner column that a write fills with a constant, and the constant.
 fn constant_owner<'a>(row: &RowWrite<'a>) -> Option<(&'a str, String)> {
     row.filled()
-        .filter(|(column, _)| row.profile.is_owner(column))
+        .filter(|(column, value)| row.profile.is_owner(column) && !is_null(value))
         .find_map(|(column, value)| Some((column, literal(row.site, value)?)))
 }
 

@@ -13,6 +13,7 @@ pub(crate) fn site(sql: &str, dialect: Dialect) -> SqlSite {
     assert_eq!(text.statements.len(), 1, "{sql}");
     SqlSite {
         compared_reads: Vec::new(),
+        is_timed: false,
         statement: text.statements.remove(0),
         dialect,
         source: StatementText { file: FileId(1), map: TextMap::verbatim(0) },

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use super::evidence::{is_given, names_holder};
 use super::walk::{NestedWrite, inner_selects, is_before, is_null, own_compares, selects, writes};
 use super::{Key, TableProfile, Tables, key};
-use crate::facts::sql::{Comparison, Expr, ExprKind, SourceKind, Write, WriteVerb};
+use crate::facts::sql::{Comparison, Expr, ExprKind, Select, Source, SourceKind, Write, WriteVerb};
 use crate::locks::Inventory;
 use crate::locks::naming;
 use crate::locks::statement::{DrawnFrom, SqlSite};
@@ -31,6 +31,8 @@ struct Seen {
     timed: BTreeSet<Column>,
     /// Emptied by a statement that asks for the row and for the caller's value in it.
     given_up: BTreeSet<Column>,
+    /// Filled with a value that is made for the one time.
+    drawn: BTreeSet<Column>,
     /// Filled beside a time that is set by a clock.
     dated: BTreeSet<(Column, Time)>,
     ends: BTreeSet<(Key, Time)>,
@@ -65,7 +67,9 @@ pub(super) fn learn(tables: &mut Tables, inventory: &Inventory, sites: &[&SqlSit
     }
     let is_timed = |table: &Key, time: &Time| seen.timed.contains(&(table.clone(), time.column.clone()));
     for (column @ (table, name), time) in &seen.dated {
-        if is_timed(table, time) && seen.given_up.contains(column) {
+        let is_given_up = seen.given_up.contains(column);
+        let is_asked = seen.drawn.contains(column) && seen.asked.contains(column);
+        if is_timed(table, time) && (is_given_up || is_asked) {
             tables.learn_holder(table, name, std::iter::once(time));
         }
     }
@@ -103,6 +107,11 @@ impl Seen {
             });
             tables.map(|table| (table, select.predicate.as_ref()))
         });
+        if site.is_timed {
+            for select in selects(&site.statement.kind) {
+                self.timed.extend(sole_column(site, select));
+            }
+        }
         let of_writes = writes(&site.statement.kind).into_iter();
         let of_writes = of_writes.map(|nested| (&nested.write.table, nested.write.predicate.as_ref()));
         for (table, predicate) in of_selects.chain(of_writes) {
@@ -137,6 +146,8 @@ impl Seen {
             self.deleted.extend(asked_columns(write).map(column));
         }
         if write.verb == WriteVerb::Update && !naming::is_account_table(&write.table.name) {
+            let drawn = write.assignments.iter().filter(|a| is_by_chance(site, &a.value));
+            self.drawn.extend(drawn.map(|a| column(&a.column)));
             for time in times_set(site, write) {
                 self.dated.extend(filled.iter().map(|name| (column(name), time.clone())));
             }
@@ -150,6 +161,17 @@ impl Seen {
     }
 }
 
+/// The one column that a query of one table gives.
+fn sole_column(site: &SqlSite, select: &Select) -> Option<Column> {
+    let ([Source { kind: SourceKind::Table(table), .. }], [given]) =
+        (select.sources.as_slice(), select.projection.as_slice())
+    else {
+        return None;
+    };
+    let ExprKind::Column { name, .. } = &given.kind else { return None };
+    Some((key(site, table), name.to_lowercase()))
+}
+
 fn inserted(write: &Write) -> impl Iterator<Item = (&str, &Expr)> {
     write.insert_columns.iter().map(String::as_str).zip(&write.insert_values)
 }
@@ -161,14 +183,15 @@ fn inserted_times(site: &SqlSite, write: &Write) -> impl Iterator<Item = Time> {
 
 /// Columns that are called after a holder, and are given a value that nobody else has.
 fn inserted_owners<'w>(site: &SqlSite, write: &'w Write) -> impl Iterator<Item = &'w str> {
-    let by_chance = |value: &Expr| match value.kind {
-        ExprKind::Bind(ref bind) => {
-            let drawn = site.bound(bind).and_then(|bound| bound.drawn);
-            drawn.is_some_and(|drawn| drawn.from == DrawnFrom::Chance)
-        }
-        _ => false,
-    };
-    inserted(write).filter(move |(name, value)| names_holder(name) && by_chance(value)).map(|(name, _)| name)
+    let owners = inserted(write).filter(move |(name, value)| names_holder(name) && is_by_chance(site, value));
+    owners.map(|(name, _)| name)
+}
+
+/// A value that nobody else has.
+fn is_by_chance(site: &SqlSite, value: &Expr) -> bool {
+    let ExprKind::Bind(bind) = &value.kind else { return false };
+    let drawn = site.bound(bind).and_then(|bound| bound.drawn);
+    drawn.is_some_and(|drawn| drawn.from == DrawnFrom::Chance)
 }
 
 /// A reading of a clock as it is.

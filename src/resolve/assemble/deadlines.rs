@@ -143,6 +143,7 @@ fn late(
         request: last.request,
         lock: last.lock.clone(),
         is_renewal: last.is_renewal,
+        has_margin: deadline.has_margin,
         is_test: last.is_test,
     })
 }

@@ -44,6 +44,8 @@ struct Notes {
     function_says_holding: bool,
     function_says_other: bool,
     counted: bool,
+    /// Each acquire makes a key of its own, which nobody else can take.
+    own_key: bool,
     /// A lock library, or the type of the object, says so.
     of_lock_library: bool,
     /// Where a plain SET follows a look at the key, and whether it stores who holds it.
@@ -63,6 +65,7 @@ fn note_sequence(sequence: &Sequence, notes: &mut [Notes]) {
         match &operation.action {
             Action::Acquire { owner, .. } => {
                 note.acquires.insert(operation.location);
+                note.own_key |= operation.token_in_key;
                 note.acquire_homes.insert(home(operation));
                 match owner {
                     OwnerValue::Unique => note.unique_owner = true,
@@ -139,6 +142,7 @@ impl Notes {
             (paired, 1, "one type or file sets it with NX and deletes it"),
             (never_set, -2, "nothing sets it with NX"),
             (self.counted, -4, "it is a counter"),
+            (self.own_key, -6, "each acquire makes a key of its own, so that nobody is kept out"),
             (says_other(name) && !name_says_lock, -3, "its name says that it is something else"),
             (
                 self.function_says_other && !self.function_says_lock,

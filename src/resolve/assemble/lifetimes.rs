@@ -12,7 +12,7 @@ const SECOND: i128 = 1000;
 
 /// A span of time; plain numbers count `unit` milliseconds each.
 pub fn lifetime(evaluator: &Evaluator<'_>, value: &Value, unit: i128) -> Lifetime {
-    Lifetime { damage: damage(value, unit), ..length(evaluator, value, unit) }
+    Lifetime { damage: damage(value, unit), counted: value.flows.counted, ..length(evaluator, value, unit) }
 }
 
 fn length(evaluator: &Evaluator<'_>, value: &Value, unit: i128) -> Lifetime {
@@ -32,7 +32,7 @@ fn length(evaluator: &Evaluator<'_>, value: &Value, unit: i128) -> Lifetime {
         .and_then(|whole| whole.checked_mul(by.numerator))
         .map(|n| n / by.denominator);
     let share = name(&of).map(|of| Share { of, numerator: by.numerator, denominator: by.denominator });
-    Lifetime { millis, share, damage: None }
+    Lifetime { millis, share, ..Lifetime::UNKNOWN }
 }
 
 fn in_millis(millis: Option<i128>) -> Lifetime {

@@ -20,6 +20,9 @@ use threshold::{Threshold, threshold};
 /// Words for what is taken off a validity beside the time that the acquire took.
 const DRIFT: &[&str] = &["drift", "margin", "skew", "slack", "tolerance", "safety"];
 
+/// Words for the time that the acquire took.
+const ELAPSED: &[&str] = &["elapsed", "since"];
+
 /// Words of calls that free a lock.
 const FREEING: &[&str] = &["unlock", "release", "undo", "free", "rollback", "cleanup"];
 
@@ -66,7 +69,8 @@ fn quorum(
         lock: keys[acquire.key].name.clone(),
         too_few_of: least.iter().find(|(nodes, least)| **least <= *nodes / 2).map(|(nodes, _)| *nodes),
         leaves_minority: !frees && !mentions(body, FREEING, &|span| !enough.covers(span)),
-        asks_elapsed: mentions(body, &["elapsed", "since"], &|_| true),
+        asks_elapsed: mentions(body, ELAPSED, &|_| true),
+        validity: validity(body).map(|span| Location { file, span }),
         asks_drift: mentions(body, DRIFT, &|_| true) || subtracts_twice(body),
     })
 }
@@ -90,13 +94,36 @@ fn mentions(body: &Block, wanted: &[&str], is_part: &dyn Fn(Span) -> bool) -> bo
     found
 }
 
-/// `ttl - elapsed - ttl / 100`.
-fn subtracts_twice(body: &Block) -> bool {
-    let takes = |expr: &Expr| match &expr.kind {
+fn subtracts(expr: &Expr) -> bool {
+    match &expr.kind {
         ExprKind::Binary { operator, .. } => *operator == BinaryOperator::Subtract,
         ExprKind::MethodCall { method, .. } => method.ends_with("_sub"),
         _ => false,
+    }
+}
+
+/// Where the time that the acquire took is taken off.
+fn validity(body: &Block) -> Option<Span> {
+    let is_elapsed = |part: &Expr| match &part.kind {
+        ExprKind::MethodCall { method: name, .. } => name.split('_').any(|word| ELAPSED.contains(&word)),
+        ExprKind::Path(path) => path.iter().any(|name| name.split('_').any(|word| ELAPSED.contains(&word))),
+        _ => false,
     };
+    let mut found = None;
+    each_expr(body, &mut |expr| {
+        if found.is_none() && subtracts(expr) {
+            each_part(expr, &mut |part| {
+                if is_elapsed(part) {
+                    found = Some(expr.span);
+                }
+            });
+        }
+    });
+    found
+}
+
+/// `ttl - elapsed - ttl / 100`.
+fn subtracts_twice(body: &Block) -> bool {
     let mut found = false;
     each_expr(body, &mut |expr| {
         let inner = match &expr.kind {
@@ -104,8 +131,8 @@ fn subtracts_twice(body: &Block) -> bool {
             ExprKind::MethodCall { receiver, .. } => receiver,
             _ => return,
         };
-        if takes(expr) {
-            each_part(inner, &mut |part| found |= takes(part));
+        if subtracts(expr) {
+            each_part(inner, &mut |part| found |= subtracts(part));
         }
     });
     found

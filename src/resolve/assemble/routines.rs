@@ -61,6 +61,7 @@ fn site(
         transaction: scope.clone(),
         function: Some(name.to_owned()),
         compared_reads: Vec::new(),
+        is_timed: false,
         binds: Vec::new(),
         ..creator.clone()
     }

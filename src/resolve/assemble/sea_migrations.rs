@@ -4,6 +4,7 @@
 //! those that sea-query makes of identifiers. A name that is given otherwise stays unknown, and what
 //! hangs on it is left out.
 
+use crate::facts::Span;
 use crate::facts::TextMap;
 use crate::facts::rust::{Expr, ExprKind, Function, Statement as Written, snake_case};
 use crate::facts::sql::{
@@ -31,9 +32,9 @@ pub fn rust_migrations(program: &Program<'_>) -> Vec<RustMigration> {
         let is_up = function.name == "up" && function.implements.as_deref() == Some("MigrationTrait");
         let Some(body) = function.body.as_ref().filter(|_| is_up && !unit.is_test) else { continue };
         each_expr(body, &mut |expr| {
-            let Some(kind) = statement(expr, &unit.facts.functions) else { return };
+            let Some((span, kind)) = statement(expr, &unit.facts.functions) else { return };
             let at = StatementText { file: unit.file, map: TextMap::verbatim(0) };
-            let statement = Statement { span: expr.span, section: Section::Up, parsed: true, kind };
+            let statement = Statement { span, section: Section::Up, parsed: true, kind };
             // sea-query speaks all dialects; what we read is common to them.
             found.push(RustMigration { statement, at, dialect: Dialect::Generic, package: unit.package });
         });
@@ -41,11 +42,12 @@ pub fn rust_migrations(program: &Program<'_>) -> Vec<RustMigration> {
     found
 }
 
-/// `manager.create_table(…)` and its like.
-fn statement(expr: &Expr, functions: &[Function]) -> Option<StatementKind> {
+/// `manager.create_table(…)` and its like, and where the builder stands.
+fn statement(expr: &Expr, functions: &[Function]) -> Option<(Span, StatementKind)> {
     let ExprKind::MethodCall { method, args, .. } = &expr.kind else { return None };
-    let calls = chain(made_by_function(args.first()?, functions))?;
-    match method.as_str() {
+    let built = args.first()?;
+    let calls = chain(made_by_function(built, functions))?;
+    let kind = match method.as_str() {
         "create_table" => create(&calls).map(StatementKind::CreateTable),
         "alter_table" => alter(&calls).map(StatementKind::AlterTable),
         "drop_table" => Some(StatementKind::DropTable { tables: vec![table(&calls)?] }),
@@ -65,7 +67,8 @@ fn statement(expr: &Expr, functions: &[Function]) -> Option<StatementKind> {
             unique: calls.iter().any(|call| call.method == "unique"),
         }),
         _ => None,
-    }
+    };
+    Some((built.span, kind?))
 }
 
 /// What the file's own function gives that makes a statement and nothing else: `create_jobs_table()`.

@@ -121,6 +121,7 @@ fn site(unit: &SqlUnit<'_>, statement: Statement, origin: StatementOrigin) -> Sq
         function: None,
         package: unit.package,
         compared_reads: Vec::new(),
+        is_timed: false,
         repetitions: Vec::new(),
         binds: Vec::new(),
     }

@@ -13,7 +13,7 @@ use super::super::Package;
 use super::super::builders;
 use super::super::chain::Chain;
 use super::super::evaluate::Evaluator;
-use super::super::trace::{Action, Operation, SqlCall, Trace};
+use super::super::trace::{Action, ClockUseKind, Operation, SqlCall, Trace};
 use super::super::value::{Form, Value};
 use super::binds::bound;
 use super::noted_rows::note_rows;
@@ -242,17 +242,18 @@ impl Run<'_, '_> {
         }
         let session = self.operation.session.as_deref().unwrap_or("");
         let pool = executor(&self.call.executor, session) == Executor::Pool;
-        let reads_clock = text.binds(self.call).iter().any(|value| value.flows.wall_clock.is_some());
-        let clocks = self.binds(text).into_iter().map(|bind| bind.wall_clock);
-        let clocks: Vec<Option<Location>> = if reads_clock { clocks.collect() } else { Vec::new() };
+        let is_telling = |value: &Value| value.flows.wall_clock.is_some() || value.flows.random;
+        let binds = if text.binds(self.call).iter().any(is_telling) { self.binds(text) } else { Vec::new() };
         for statement in &text.statements {
             let known = told.entry(text.key(statement)).or_default();
             known.note_reply(self.operation);
             known.compared_reads.extend(self.compared_reads(&statement.kind));
+            known.is_timed |= self.is_timed();
             known.pool |= pool;
-            known.clocks.resize(known.clocks.len().max(clocks.len()), None);
-            for (known, clock) in known.clocks.iter_mut().zip(&clocks) {
-                *known = known.or(*clock);
+            known.given.resize(known.given.len().max(binds.len()), (None, None));
+            for ((clock, drawn), bind) in known.given.iter_mut().zip(&binds) {
+                *clock = clock.or(bind.wall_clock);
+                *drawn = drawn.or(bind.drawn);
             }
         }
     }
@@ -279,6 +280,7 @@ impl Run<'_, '_> {
         let origin = self.origin();
         SqlSite {
             compared_reads: self.compared_reads(&statement.kind),
+            is_timed: false,
             statement,
             dialect: parsed.dialect,
             source: crate::locks::statement::StatementText { file: text.file, map: text.map.clone() },
@@ -358,6 +360,18 @@ impl Run<'_, '_> {
             });
         }
         reads
+    }
+
+    /// Whether a value that it gave is compared for order with a reading of this process's clock.
+    fn is_timed(&self) -> bool {
+        let mut compared = self.trace.clock_uses.iter().filter_map(|seen| match &seen.kind {
+            ClockUseKind::Compared { with, .. } => Some(&with.flows.replies),
+            _ => None,
+        });
+        compared.any(|replies| {
+            let mut replies = replies.iter().filter_map(|reply| self.trace.operations.get(*reply));
+            replies.any(|operation| std::ptr::eq(operation, self.operation))
+        })
     }
 
     fn is_select_of(&self, action: &Action, table: &str) -> bool {

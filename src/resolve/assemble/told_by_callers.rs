@@ -2,6 +2,7 @@
 //! clock, what they have compared before, and what becomes of the count that it hands on. It completes a site and judges nothing.
 
 use crate::facts::Location;
+use crate::locks::statement::Drawn;
 use crate::locks::{CountUse, Executor, SqlSite};
 
 use super::super::trace::Operation;
@@ -10,10 +11,12 @@ use super::super::trace::Operation;
 pub(super) struct ToldByCallers {
     /// The executor is a pool.
     pub(super) pool: bool,
-    /// Where the clock behind each bound value is read.
-    pub(super) clocks: Vec<Option<Location>>,
+    /// Of each bound value: where the clock behind it is read, and how it was drawn.
+    pub(super) given: Vec<(Option<Location>, Option<Drawn>)>,
     /// Where what the row stores was read and compared before.
     pub(super) compared_reads: Vec<Location>,
+    /// What it gave was compared with a clock.
+    pub(super) is_timed: bool,
     /// The call whose result is thrown away, and how far it is from the statement.
     dropped: Option<(usize, Location)>,
 }
@@ -34,9 +37,11 @@ impl ToldByCallers {
         if self.pool && site.executor == Executor::Unknown && site.session_lock.is_some() {
             site.executor = Executor::Pool;
         }
-        for (bind, clock) in site.binds.iter_mut().zip(&self.clocks) {
+        for (bind, (clock, drawn)) in site.binds.iter_mut().zip(&self.given) {
             bind.wall_clock = bind.wall_clock.or(*clock);
+            bind.drawn = bind.drawn.or(*drawn);
         }
+        site.is_timed |= self.is_timed;
         if site.compared_reads.is_empty() {
             site.compared_reads.clone_from(&self.compared_reads);
         }

@@ -131,6 +131,7 @@ impl Frame<'_, '_> {
                 self.mark_tested(receiver);
                 Some(receiver.clone())
             }
+            "join" | "concat" => super::list_text::of_list(receiver, method, args),
             _ => self.with_closure(receiver, method, args),
         }
     }
@@ -239,11 +240,16 @@ impl Frame<'_, '_> {
                 }
                 Some(Value::made_of(std::iter::once(receiver).chain(args)))
             }
-            (_, "as_secs" | "num_seconds" | "whole_seconds") => Some(whole_seconds(receiver)),
+            (_, "as_secs" | "num_seconds" | "whole_seconds") => {
+                let mut number = whole_seconds(receiver);
+                number.flows.counted = Some(self.location(span));
+                Some(number)
+            }
             (_, "as_secs_f64" | "as_secs_f32") => quantity::count(receiver, 1000),
             (_, "as_millis" | "num_milliseconds" | "whole_milliseconds") => {
                 let mut number = quantity::count(receiver, 1)?;
                 number.flows.unit = Some(TimeUnit::Milliseconds);
+                number.flows.counted = Some(self.location(span));
                 Some(number)
             }
             (_, "mul_f64" | "mul_f32" | "saturating_mul") => {

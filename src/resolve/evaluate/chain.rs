@@ -71,6 +71,18 @@ impl Frame<'_, '_> {
         Some(Chain::new(start, self.location(span)).into_value())
     }
 
+    /// sea-query's `any![a, b]` and `all![a, b]`.
+    pub(super) fn set_of_conditions(&self, span: Span, name: &str, conditions: &[Value]) -> Value {
+        let is_set = conditions.iter().any(|condition| matches!(condition.form, Form::Chain(_)));
+        let start = Start::Function { name: format!("Condition::{name}").into(), args: Vec::new() };
+        let location = self.location(span);
+        let mut set = Some(Chain::new(start, location)).filter(|_| is_set);
+        for condition in conditions {
+            set = set.and_then(|set| set.then("add", std::slice::from_ref(condition), location));
+        }
+        set.map_or_else(|| Value::made_of(conditions), Chain::into_value)
+    }
+
     fn table_at(&self, path: &[String]) -> Option<TableId> {
         match self.eval.program.declared_at(self.scope, path).first()? {
             Declared::Table(table) => Some(*table),

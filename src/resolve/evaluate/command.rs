@@ -172,6 +172,12 @@ impl Frame<'_, '_> {
         match method {
             "key" | "keys" => next.keys.extend(flattened(args)),
             "arg" | "args" => next.args.extend(flattened(args)),
+            // fred's take the client, the keys and the arguments at once.
+            "evalsha" | "evalsha_with_reload" if args.len() == 3 => {
+                next.keys.extend(flattened(&args[1..2]));
+                next.args.extend(flattened(&args[2..]));
+                return self.run_script(whole, &next);
+            }
             _ if SENDING.contains(&method) => return self.run_script(whole, script),
             _ => {}
         }

@@ -23,15 +23,16 @@ impl Frame<'_, '_> {
         value
     }
 
-    /// `now + ttl` is a deadline; `now + ttl - margin` one that takes the delay into account, and so is
-    /// `ttl - started.elapsed()` with a moment on the other side.
+    /// `now + ttl` is a deadline, and so is `ttl - started.elapsed()` with a moment on the other side;
+    /// `now + ttl - margin` is one with a margin.
     pub(super) fn note_sum(&mut self, operator: BinaryOperator, left: &Value, right: &Value) {
         match (operator, left.flows.monotonic, right.flows.monotonic) {
             (BinaryOperator::Add, Some(from), None) => self.note_deadline(from, right),
             (BinaryOperator::Add, None, Some(from)) => self.note_deadline(from, left),
             (BinaryOperator::Subtract, None, Some(from)) => self.note_deadline(from, left),
             (BinaryOperator::Subtract, Some(from), None) => {
-                self.trace.deadlines.retain(|deadline| deadline.from != from);
+                let shortened = self.trace.deadlines.iter_mut().filter(|deadline| deadline.from == from);
+                shortened.for_each(|deadline| deadline.has_margin = true);
             }
             _ => {}
         }
@@ -83,7 +84,7 @@ impl Frame<'_, '_> {
     fn push_deadline(&mut self, from: Moment, length: DeadlineLength) {
         if self.trace.deadlines.len() < MAX_OPERATIONS {
             let (guards, spawned_at) = (self.guards.clone(), self.context.spawned_at);
-            self.trace.deadlines.push(Deadline { from, length, guards, spawned_at });
+            self.trace.deadlines.push(Deadline { from, length, has_margin: false, guards, spawned_at });
         }
     }
 }

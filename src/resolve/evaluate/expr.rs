@@ -374,6 +374,7 @@ impl<'a> Frame<'_, 'a> {
         match name {
             "vec" => Value::new(Form::Tuple(args.into())),
             "json" => Value::new(Form::Document(args.into())),
+            "any" | "all" => self.set_of_conditions(span, name, &args),
             "pin" => args.into_iter().next().unwrap_or_default(),
             "join" | "try_join" => {
                 args.iter().for_each(|arg| self.note_other_wait(arg));

@@ -1,6 +1,7 @@
 //! Calls of the workspace's own functions: the callee's trace, seen from the caller with the arguments in
 //! the place of the parameters.
 
+mod fields;
 mod readings;
 mod repetitions;
 mod requests;
@@ -11,8 +12,8 @@ use std::rc::Rc;
 
 use crate::facts::Span;
 
-use super::Frame;
 use super::handed_closures::Handed;
+use super::{Frame, list_text};
 use crate::resolve::flows::Few;
 use crate::resolve::quantity;
 use crate::resolve::trace::{
@@ -92,6 +93,9 @@ impl Frame<'_, '_> {
             handed: RefCell::default(),
         };
         self.carry_operations(span, &trace, &arguments);
+        trace.counted_params.iter().filter_map(|param| arguments.argument(*param)).for_each(|connection| {
+            self.count_of(connection);
+        });
         if trace.operations.is_empty() {
             self.act(&facts.name);
             args.iter().for_each(|arg| self.pass_handles(arg));
@@ -100,6 +104,10 @@ impl Frame<'_, '_> {
         self.carry_deadlines(&trace, &arguments);
         self.run_other_closures(args, &trace.closure_runs);
         let mut result = arguments.value(&trace.result, 0);
+        // What works with a store reads the clock, not the helper that it asks for the time.
+        if trace.operations.is_empty() && trace.result.flows.wall_clock.is_some() {
+            result.flows.wall_clock = Some(self.location(span));
+        }
         if let Some(statement) = super::handed_on::rewritten(&result, written.as_deref(), args) {
             return statement;
         }
@@ -291,7 +299,7 @@ impl Arguments<'_> {
                     None => Value::unknown().with_type(value.ty.clone()),
                 };
             }
-            Form::Symbol(Symbol::Field { owner, name }) => self.field(owner, name, &value.form),
+            Form::Symbol(Symbol::Field { owner, name }) => self.field(owner, name, value),
             Form::Text(pieces) => self.text(pieces, depth),
             Form::Tuple(parts) => Form::Tuple(parts.iter().map(|part| self.value(part, depth + 1)).collect()),
             Form::Document(parts) => {
@@ -317,6 +325,9 @@ impl Arguments<'_> {
             Form::Scaled(scaled) => {
                 let of = self.value(&scaled.of, depth + 1);
                 quantity::of_span(quantity::scaled(&of, scaled.by), value.ty.as_deref())
+            }
+            Form::ListText(text) => {
+                list_text::text_of(&self.value(&text.parts, depth + 1), &text.separator).form
             }
             Form::Ticker(ticker) => {
                 let period = self.value(&ticker.period, depth + 1);
@@ -409,18 +420,6 @@ impl Arguments<'_> {
             && flows.tasks.is_empty()
             && flows.monotonic.is_none()
             && (flows.fields.is_empty() || !is_record)
-    }
-
-    /// A field of `self`, when the receiver shows it.
-    fn field(&self, owner: &Rc<str>, name: &Rc<str>, as_it_is: &Form) -> Form {
-        match self.receiver.map(|receiver| &receiver.form) {
-            Some(Form::Record(record)) if record.ty == *owner => record
-                .fields
-                .iter()
-                .find(|(field, _)| field == name)
-                .map_or_else(|| as_it_is.clone(), |(_, value)| value.form.clone()),
-            _ => as_it_is.clone(),
-        }
     }
 
     fn text(&self, pieces: &[Piece], depth: usize) -> Form {

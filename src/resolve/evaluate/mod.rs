@@ -22,6 +22,7 @@ mod held;
 mod http;
 mod instantiate;
 mod leases;
+mod list_text;
 mod loops;
 mod parameters;
 mod query;

@@ -283,7 +283,7 @@ impl Frame<'_, '_> {
     }
 
     /// The count of a reply; of a connection, that of the statement it ran last.
-    fn count_of(&mut self, object: &Value) -> Value {
+    pub(super) fn count_of(&mut self, object: &Value) -> Value {
         let last =
             self.trace.operations.iter().rposition(|operation| matches!(operation.action, Action::Sql(_)));
         match (&object.form, last) {
@@ -293,6 +293,10 @@ impl Frame<'_, '_> {
             (_, Some(last)) if object.flows.replies.is_empty() => {
                 self.trace.mark(last, |uses| uses.count_read = true);
                 Value::new(Form::Reply(last, Layer::Count))
+            }
+            (_, None) => {
+                self.trace.counted_params.absorb(&object.flows.params);
+                object.clone()
             }
             _ => object.clone(),
         }

@@ -14,6 +14,7 @@ impl Frame<'_, '_> {
             self.trace.deadlines.push(Deadline {
                 from: arguments.moment(deadline.from),
                 length,
+                has_margin: deadline.has_margin,
                 guards: arguments.guards(&deadline.guards, &self.guards),
                 spawned_at: deadline.spawned_at.or(self.context.spawned_at),
             });
