@@ -4,16 +4,18 @@
 //! It works on names alone. Asking for a file too many costs time, asking for one too few costs knowledge.
 
 mod common_names;
+mod token_sources;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use self::common_names::EVERYBODY;
+use self::token_sources::sources_of_tokens;
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use crate::facts::file::{FileFacts, ParsedFile};
 use crate::facts::rust::{Constant, Expr, ExprKind, Function, RustFile, Type, TypeKind};
 use crate::facts::walk::{each_expr, each_part};
-use crate::locks::naming::{may_be_token, words};
+use crate::locks::naming::words;
 use crate::resolve::{Models, acts_on_store, is_row_lease, runs_sql, takes_row_lease, takes_session};
 use crate::sources::Interest;
 use crate::sql::looks_like_statement;
@@ -167,7 +169,8 @@ impl Names {
     /// What a path says of its module holds for short names, too.
     fn note_imports(&mut self, facts: &RustFile) {
         let paths = facts.uses.iter().map(|import| &import.path);
-        for path in paths.filter(|path| path.first().is_some_and(|first| is_own_crate(first))) {
+        let is_own = |first: &String| is_own_crate(first) || facts.modules.iter().any(|m| m.name == *first);
+        for path in paths.filter(|path| path.first().is_some_and(is_own)) {
             if let [.., module, name] = path.as_slice() {
                 self.imported.insert((module.clone(), name.clone()));
             }
@@ -226,6 +229,7 @@ impl Names {
             };
             if !function.is_test && acts() {
                 self.acting.insert(function.name.clone());
+                self.use_fields(facts, function);
             }
             self.used.extend(sources_of_tokens(function));
             for name in mentioned(function) {
@@ -244,13 +248,18 @@ impl Names {
         if facts.functions.iter().any(runs_text) {
             self.ask_for_statement(models, facts);
         }
+        let mut acts = false;
         for function in &facts.functions {
             if !function.is_test && mentioned(function).iter().any(|name| self.acting.contains(*name)) {
                 self.acting.insert(function.name.clone());
                 self.use_all(function);
+                acts = true;
             } else if self.used.contains(&function.name) {
                 self.use_all(function);
             }
+        }
+        if acts {
+            self.note_imports(facts);
         }
     }
 
@@ -268,6 +277,16 @@ impl Names {
         function.params.iter().for_each(|param| self.use_type(&param.ty));
         function.result.iter().for_each(|result| self.use_type(result));
         self.used.extend(mentioned(function).into_iter().map(str::to_owned));
+    }
+
+    /// The configuration of a lease is in a field of the type that takes it.
+    fn use_fields(&mut self, facts: &RustFile, function: &Function) {
+        let own = facts.types.iter().filter(|definition| Some(&definition.name) == function.owner.as_ref());
+        for definition in own {
+            if let TypeKind::Struct { fields } = &definition.kind {
+                fields.iter().for_each(|field| self.use_type(&field.ty));
+            }
+        }
     }
 
     fn use_type(&mut self, ty: &Type) {
@@ -426,24 +445,6 @@ fn holds_statement(constant: &Constant) -> bool {
 fn may_hold_script(constant: &Constant) -> bool {
     const HOLDERS: &[&str] = &["str", "String", "Script", "LazyLock", "Lazy", "OnceLock"];
     constant.ty.as_ref().is_none_or(|ty| HOLDERS.contains(&ty.name()))
-}
-
-/// The functions whose results a body puts into fields with the name of a token.
-fn sources_of_tokens(function: &Function) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
-    if let Some(body) = &function.body {
-        each_expr(body, &mut |expr| {
-            let ExprKind::Struct { fields, .. } = &expr.kind else { return };
-            for (_, value) in fields.iter().filter(|(name, _)| may_be_token(name)) {
-                if let ExprKind::Call { callee, .. } = &value.kind
-                    && let ExprKind::Path(path) = &callee.kind
-                {
-                    names.extend(path.last().cloned());
-                }
-            }
-        });
-    }
-    names
 }
 
 /// The names of functions, methods, constants and types in a body.

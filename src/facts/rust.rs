@@ -124,6 +124,15 @@ pub struct Field {
     /// The name, or the position in a tuple struct.
     pub name: String,
     pub ty: Type,
+    /// The number or text that an attribute gives it when nobody else does: `#[arg(default_value_t = 30)]`.
+    pub default: Option<FieldDefault>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FieldDefault {
+    pub text: String,
+    /// The field's name.
+    pub span: Span,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

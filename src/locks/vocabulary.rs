@@ -162,6 +162,11 @@ const KEEPING: &[&str] = &["alive", "watchdog", "extension"];
 
 const INTERVAL: &[&str] = &["interval", "period", "every", "cadence", "after"];
 
+/// With a unit behind them, these say how often: `heartbeat_secs`.
+const BEATING: &[&str] = &["heartbeat", "beat", "renew", "renewal", "refresh"];
+
+const UNITS: &[&str] = &["secs", "seconds", "sec", "ms", "millis", "milliseconds"];
+
 /// So long before the end something is done.
 const BEFORE_END: &[&str] = &["grace", "before", "margin"];
 
@@ -245,7 +250,8 @@ pub fn says_renewal(name: &str) -> bool {
 
 /// Whether a setting by this name is the time between two renewals.
 pub fn says_renewal_interval(name: &str) -> bool {
-    says_renewal_setting(name) && any(name, INTERVAL) && !any(name, BEFORE_END)
+    let is_length = any(name, INTERVAL) || (any(name, BEATING) && any(name, UNITS));
+    says_renewal_setting(name) && is_length && !any(name, BEFORE_END)
 }
 
 /// Whether a setting by this name is how long before the end a lease is renewed.

@@ -288,6 +288,11 @@ impl<'a> Program<'a> {
             .copied()
     }
 
+    /// Every type of the workspace.
+    pub fn types(&self) -> &[TypeEntry<'a>] {
+        &self.types
+    }
+
     /// The functions that a path can mean; several only under conditions that exclude each other. `owner`
     /// is what `Self` means where it is written.
     pub fn functions_at(&self, from: Scope, path: &[String], owner: Option<&str>) -> Vec<usize> {

@@ -171,6 +171,8 @@ pub struct Operation {
     pub expiry_from_caller: bool,
     /// The loop that repeats it, once the function with that loop has been evaluated.
     pub repetition: Option<Repetition>,
+    /// Code between it and the function of this trace does something when it fails.
+    pub failure_told: bool,
     /// Its library's keys are locks.
     pub is_lock: bool,
     /// How the caller hears that a condition did not hold.

@@ -2,6 +2,7 @@
 //! a type that holds a lease, given to the store as a lifetime, or asked whether it is time to renew.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use crate::facts::Location;
 use crate::facts::rust::BinaryOperator;
@@ -10,7 +11,7 @@ use crate::locks::{
 };
 
 use super::super::evaluate::Evaluator;
-use super::super::trace::{self, ClockUse, ClockUseKind};
+use super::super::trace::{self, ClockUse, ClockUseKind, FieldName};
 use super::super::value::{Condition, Form, Value};
 use super::keys::KeyTable;
 use super::lease_types::{LeaseTypes, is_acquire, is_deadline, is_other_moment, is_start};
@@ -29,11 +30,19 @@ pub fn clock_flows(
     let mut flows: Vec<ClockFlow> = Vec::new();
     let mut functions = order.to_vec();
     functions.sort_unstable();
+    let judged = judged_fields(evaluator, &functions);
     for function in functions {
         let Some(trace) = evaluator.trace(function) else { continue };
         for clock_use in &trace.clock_uses {
-            let mut flow =
-                Flow { evaluator, function, keys, found, lease_types: &lease_types, trace: &trace };
+            let mut flow = Flow {
+                evaluator,
+                function,
+                keys,
+                found,
+                lease_types: &lease_types,
+                trace: &trace,
+                judged: &judged,
+            };
             flows.extend(flow.of(clock_use));
         }
     }
@@ -47,6 +56,21 @@ pub fn clock_flows(
     flows.sort_by_key(|flow| (flow.location, flow.reading));
     flows.dedup_by_key(|flow| flow.location);
     flows
+}
+
+/// The fields that are compared with a clock, or from which a time is taken.
+fn judged_fields(evaluator: &Evaluator<'_>, functions: &[usize]) -> BTreeSet<FieldName> {
+    let mut judged = BTreeSet::new();
+    for trace in functions.iter().filter_map(|&function| evaluator.trace(function)) {
+        for clock_use in &trace.clock_uses {
+            if let ClockUseKind::Compared { reading, with } | ClockUseKind::Subtracted { reading, with } =
+                &clock_use.kind
+            {
+                judged.extend(reading.flows.fields.iter().chain(with.flows.fields.iter()).cloned());
+            }
+        }
+    }
+    judged
 }
 
 /// The functions that run statements which give leases on rows themselves.
@@ -122,20 +146,29 @@ struct Flow<'s, 'a> {
     found: &'s [Key],
     lease_types: &'s LeaseTypes<'s, 'a>,
     trace: &'s trace::Trace,
+    /// Fields that are compared with a clock, or from which a time is taken.
+    judged: &'s BTreeSet<FieldName>,
 }
 
 impl Flow<'_, '_> {
     fn of(&mut self, clock_use: &ClockUse) -> Option<ClockFlow> {
         let (kind, lock, reading) = match &clock_use.kind {
             ClockUseKind::Compared { reading, with } => {
-                let (kind, lock) = self.compared(with, true)?;
+                let (kind, lock) = self.compared(with, true).or_else(|| self.compared(reading, true))?;
                 (kind, lock, reading.flows.wall_clock?)
             }
             ClockUseKind::Subtracted { reading, with } => {
+                // How long it has been held may be shown to people; a comparison is told of for itself.
+                if with.flows.fields.iter().any(|(_, name)| is_start(name) && !is_deadline(name)) {
+                    return None;
+                }
                 let (kind, lock) = self.compared(with, false)?;
                 (kind, lock, reading.flows.wall_clock?)
             }
             ClockUseKind::Stored { ty, field, reading } => {
+                if self.is_told_only(ty, field) {
+                    return None;
+                }
                 let is_end = is_deadline(field) || (reading.flows.moved_on && !is_other_moment(field));
                 if !is_end || !self.is_lease_type(ty) {
                     return None;
@@ -174,6 +207,14 @@ impl Flow<'_, '_> {
             self.is_lease_type(owner) && (is_deadline(name) || (decides && is_start(name)))
         })?;
         Some((ClockFlowKind::ComparedWithDeadline { field: format!("{owner}.{name}") }, None))
+    }
+
+    /// A field of what is written out for others, which no code judges by a clock.
+    fn is_told_only(&self, ty: &Rc<str>, field: &Rc<str>) -> bool {
+        let named = self.evaluator.program.types().iter().filter(|entry| entry.definition.name == **ty);
+        let is_written =
+            named.into_iter().any(|entry| entry.definition.derives.iter().any(|d| d == "Serialize"));
+        is_written && !self.judged.contains(&(ty.clone(), field.clone()))
     }
 
     fn is_lease_type(&self, ty: &str) -> bool {

@@ -3,12 +3,14 @@
 //! its pause.
 
 use crate::facts::Location;
+use crate::facts::rust::TypeKind;
 use crate::locks::RenewalDefault;
 use crate::locks::vocabulary::{
     names_lease, says_other_time, says_renewal, says_renewal_interval, says_time_before_end, words,
 };
 
 use super::super::evaluate::{Evaluator, Settings, unit_of_name};
+use super::super::program::TypeEntry;
 use super::super::value::{Form, TimeUnit, Value};
 
 const LENGTH: &[&str] = &["duration", "lifetime", "validity", "period", "secs", "seconds", "ms", "millis"];
@@ -16,6 +18,7 @@ const LENGTH: &[&str] = &["duration", "lifetime", "validity", "period", "secs", 
 pub fn renewal_defaults(evaluator: &Evaluator<'_>) -> Vec<RenewalDefault> {
     let mut found: Vec<RenewalDefault> =
         evaluator.settings.iter().filter_map(|settings| of_settings(evaluator, settings)).collect();
+    found.extend(evaluator.program.types().iter().filter_map(|entry| of_attributes(evaluator, entry)));
     found.sort_by_key(|default| default.location);
     found.dedup_by_key(|default| default.location);
     found
@@ -27,18 +30,51 @@ fn of_settings(evaluator: &Evaluator<'_>, settings: &Settings) -> Option<Renewal
     if evaluator.program.is_test(settings.function) || maker.owner.as_deref() != Some(&*settings.ty) {
         return None;
     }
-    let ttl = only(settings, |field| is_ttl(&settings.ty, field))?;
-    let interval = only(settings, says_renewal_interval);
+    of_amounts(&settings.ty, &settings.amounts)
+}
+
+/// What the attributes of a type's fields say: `#[arg(default_value_t = 30)]`.
+fn of_attributes(evaluator: &Evaluator<'_>, entry: &TypeEntry<'_>) -> Option<RenewalDefault> {
+    let TypeKind::Struct { fields } = &entry.definition.kind else { return None };
+    if entry.definition.is_test {
+        return None;
+    }
+    let file = evaluator.program.units[entry.unit].file;
+    let amounts = fields.iter().filter_map(|field| {
+        let default = field.default.as_ref()?;
+        Some((field.name.as_str().into(), amount(&default.text)?, Location { file, span: default.span }))
+    });
+    of_amounts(&entry.definition.name, &amounts.collect::<Vec<Amount>>())
+}
+
+/// `30`, `30_000u64`, `30s`.
+fn amount(text: &str) -> Option<Value> {
+    let text = text.trim().replace('_', "");
+    let unit = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(unit);
+    let number: i128 = number.parse().ok()?;
+    Some(Value::new(match unit.trim() {
+        "" | "u8" | "u16" | "u32" | "u64" | "usize" | "i32" | "i64" => Form::Int(number),
+        "ms" => Form::Duration(number),
+        "s" | "sec" | "secs" => Form::Duration(number.checked_mul(1000)?),
+        "m" | "min" => Form::Duration(number.checked_mul(60_000)?),
+        _ => return None,
+    }))
+}
+
+fn of_amounts(ty: &str, amounts: &[Amount]) -> Option<RenewalDefault> {
+    let ttl = only(amounts, |field| is_ttl(ty, field))?;
+    let interval = only(amounts, says_renewal_interval);
     let (given, is_margin) = match interval {
         Some(interval) => (interval, false),
-        None => (only(settings, says_time_before_end)?, true),
+        None => (only(amounts, says_time_before_end)?, true),
     };
     let (ttl_length, given_length) = lengths((&ttl.0, &ttl.1), (&given.0, &given.1))?;
     let interval = if is_margin { ttl_length.checked_sub(given_length)? } else { given_length };
     (interval > 0 && ttl_length > 0).then(|| RenewalDefault {
         location: given.2,
         ttl_at: ttl.2,
-        ty: settings.ty.to_string(),
+        ty: ty.to_owned(),
         field: given.0.to_string(),
         interval,
         ttl: ttl_length,
@@ -48,8 +84,8 @@ fn of_settings(evaluator: &Evaluator<'_>, settings: &Settings) -> Option<Renewal
 type Amount = (std::rc::Rc<str>, Value, Location);
 
 /// The one field that `wanted` picks.
-fn only(settings: &Settings, wanted: impl Fn(&str) -> bool) -> Option<&Amount> {
-    let mut picked = settings.amounts.iter().filter(|(field, ..)| wanted(field));
+fn only(amounts: &[Amount], wanted: impl Fn(&str) -> bool) -> Option<&Amount> {
+    let mut picked = amounts.iter().filter(|(field, ..)| wanted(field));
     let first = picked.next()?;
     picked.next().is_none().then_some(first)
 }

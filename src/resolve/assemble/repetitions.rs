@@ -1,6 +1,7 @@
 //! Repetitions: the loops around operations, with their pauses as lifetimes and the fate of the task that
 //! they run in.
 
+use crate::locks::naming::is_database_clock;
 use crate::locks::renewal::{Handle, Pause, Repetition, Task};
 
 use super::super::evaluate::Evaluator;
@@ -106,9 +107,11 @@ impl Renewal<'_, '_> {
 
     fn deletes_row(&self, text: &Value) -> bool {
         let trace::Action::Sql(renewal) = &self.operation.action else { return false };
-        // Only what inserts can bring the row back.
-        let renewed = table_behind(&renewal.text, "insert into ");
-        renewed.is_some() && table_behind(text, "delete from ") == renewed
+        // Only what inserts can bring a row back that is gone.
+        let inserted = table_behind(&renewal.text, "insert into ");
+        let updated = table_behind(&renewal.text, "update ");
+        (inserted.is_some() && table_behind(text, "delete from ") == inserted)
+            || (updated.is_some() && table_behind(text, "update ") == updated && ends_now(text))
     }
 }
 
@@ -118,6 +121,16 @@ fn table_behind(statement: &Value, verb: &str) -> Option<String> {
     let rest = text.strip_prefix(verb)?;
     let end = rest.find(|c: char| c.is_whitespace() || c == '(').unwrap_or(rest.len());
     Some(rest[..end].to_owned())
+}
+
+/// Whether a statement sets nothing but the end of a row, and that to this moment: its holder stays named.
+fn ends_now(statement: &Value) -> bool {
+    let Some(text) = statement.as_text() else { return false };
+    let text = text.to_ascii_lowercase();
+    let assigned = text.split_once(" set ").and_then(|(_, rest)| rest.split_once(" where "));
+    let Some((_, value)) = assigned.and_then(|(assigned, _)| assigned.split_once('=')) else { return false };
+    let name = value.trim().split('(').next().unwrap_or("");
+    is_database_clock(name) && !value.contains([',', '+', '-'])
 }
 
 fn deletes(source: &Value) -> bool {

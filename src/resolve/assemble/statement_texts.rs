@@ -45,7 +45,7 @@ pub fn assembled(text: &Value) -> Option<Assembled> {
     })?;
     let mut all =
         Assembled { value: String::new(), file: first.file, map: TextMap::default(), complete: true };
-    for piece in pieces.iter() {
+    for (at, piece) in pieces.iter().enumerate() {
         match piece {
             Piece::Text { text, written } => {
                 if let Some(written) = written.as_ref().filter(|written| written.file == all.file) {
@@ -60,6 +60,7 @@ pub fn assembled(text: &Value) -> Option<Assembled> {
             }
             Piece::Hole(value) => match &value.form {
                 Form::Int(number) => all.value.push_str(&number.to_string()),
+                _ if is_more_assignments(&all.value, &pieces[at + 1..]) => all.value.push(' '),
                 _ => {
                     let is_value = stands_for_a_value(&all.value);
                     all.complete &= is_value;
@@ -70,6 +71,19 @@ pub fn assembled(text: &Value) -> Option<Assembled> {
         }
     }
     Some(all)
+}
+
+/// Whether a hole stands behind an assignment and before the predicate, as in
+/// `SET state = 'done'{} WHERE id = $1`.
+fn is_more_assignments(before: &str, behind: &[Piece]) -> bool {
+    let ends_value = before.ends_with(|c: char| c == '\'' || c == ')' || c.is_ascii_digit());
+    let before = before.to_ascii_uppercase();
+    let is_open = before.trim_start().starts_with("UPDATE ") && before.contains(" SET ");
+    let asks = |text: &str| text.to_ascii_uppercase().trim_start().starts_with("WHERE");
+    ends_value
+        && is_open
+        && !before.contains(" WHERE ")
+        && matches!(behind.first(), Some(Piece::Text { text, .. }) if asks(text))
 }
 
 /// Words behind which a hole is a name or a value, and cannot bring a predicate along.

@@ -167,6 +167,7 @@ impl Frame<'_, '_> {
             let named_here = super::store::is_shown(&action, &key).then_some(operation.via.len() + 1);
             let given_none = !operation.action.has_no_expiry() && action.has_no_expiry();
             self.trace.operations.push(Operation {
+                failure_told: operation.failure_told,
                 expiry_from_caller: operation.expiry_from_caller || given_none,
                 is_lock: operation.is_lock,
                 refusal: operation.refusal,

@@ -1,6 +1,7 @@
 //! Rounds of loops: what a loop does with an operation that it repeats, judged when the function has been
 //! evaluated from the pauses and signals that [`super::loops`] has written down.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use crate::facts::Location;
@@ -13,8 +14,15 @@ use crate::resolve::models::Refusal;
 use crate::resolve::trace::{GuardList, Operation, Repetition};
 use crate::resolve::value::{Condition, Form, Value};
 
+/// More acts of one function are not asked what they follow.
+const MAX_ACTS: usize = 1024;
+
+/// Conditions further out are not asked.
+const MAX_GUARDS: usize = 16;
+
 impl Frame<'_, '_> {
     pub(super) fn judge_repetitions(&mut self) {
+        self.note_told_failures();
         if self.loops.is_empty() {
             return;
         }
@@ -30,6 +38,24 @@ impl Frame<'_, '_> {
             .collect();
         for (operation, repetition) in self.trace.operations.iter_mut().zip(judged) {
             operation.repetition = repetition.or(operation.repetition.take());
+        }
+    }
+
+    /// A caller's loop sees what becomes of an operation's reply in the function that sends it, not what is
+    /// done about a failure there.
+    fn note_told_failures(&mut self) {
+        let mut told = BTreeSet::new();
+        let acts = self.signals.iter().filter(|signal| matches!(signal.kind, SignalKind::Act { .. }));
+        for signal in acts.take(MAX_ACTS) {
+            let guards = signal.guards.iter().take(MAX_GUARDS);
+            let asked = guards.flat_map(|(condition, _)| condition.flows.replies.iter());
+            let replies: BTreeSet<usize> = signal.decided_by.iter().chain(asked).copied().collect();
+            told.extend(replies.into_iter().filter(|reply| known(*reply, &signal.guards) == Some(false)));
+        }
+        for reply in told {
+            if let Some(operation) = self.trace.operations.get_mut(reply) {
+                operation.failure_told = true;
+            }
         }
     }
 
@@ -92,26 +118,8 @@ impl<'f> Round<'f, '_, '_> {
             || signal.guards.iter().any(|(condition, _)| condition.flows.replies.contains(&self.index))
     }
 
-    /// The answer that is known where a signal is given: `Ok(_)` behind a refused `Ok(1)` is a no.
     fn known(&self, guards: &GuardList) -> Option<bool> {
-        let mut answer = None;
-        let mut note = |value: &Value, positive: bool| {
-            if value.flows.replies.contains(&self.index) {
-                answer = Some(positive && answer.unwrap_or(true));
-            }
-        };
-        for (condition, holds) in guards.iter() {
-            condition.known_answers(*holds, &mut note);
-            // `Ok(done) if done.rows_affected() == 1` was refused.
-            if let Form::Condition(inner) = &condition.form
-                && let (Condition::All(parts), false) = (&**inner, *holds)
-            {
-                for part in parts {
-                    part.known_answers(true, &mut |value, positive| note(value, !positive));
-                }
-            }
-        }
-        answer
+        known(self.index, guards)
     }
 
     fn follows_failure(&self, signal: &Signal) -> bool {
@@ -128,7 +136,7 @@ impl<'f> Round<'f, '_, '_> {
 
     fn on_failure(&self, operation: &Operation) -> OnFailure {
         let uses = operation.uses;
-        if uses.passed {
+        if uses.passed || operation.failure_told {
             return OnFailure::Tells;
         }
         let thrown_away =
@@ -230,4 +238,26 @@ pub(super) fn failure_limit(condition: &Value) -> Option<i128> {
         Condition::Not(inner) => failure_limit(inner),
         _ => None,
     }
+}
+
+/// The answer of an operation that is known under these conditions: `Ok(_)` behind a refused `Ok(1)` is a no.
+fn known(reply: usize, guards: &GuardList) -> Option<bool> {
+    let mut answer = None;
+    let mut note = |value: &Value, positive: bool| {
+        if value.flows.replies.contains(&reply) {
+            answer = Some(positive && answer.unwrap_or(true));
+        }
+    };
+    for (condition, holds) in guards.iter() {
+        condition.known_answers(*holds, &mut note);
+        // `Ok(done) if done.rows_affected() == 1` was refused.
+        if let Form::Condition(inner) = &condition.form
+            && let (Condition::All(parts), false) = (&**inner, *holds)
+        {
+            for part in parts {
+                part.known_answers(true, &mut |value, positive| note(value, !positive));
+            }
+        }
+    }
+    answer
 }

@@ -36,6 +36,7 @@ impl Frame<'_, '_> {
             uses: Uses::default(),
             session: None,
             named_at,
+            failure_told: false,
             expiry_from_caller: false,
             repetition: None,
             is_lock: false,

@@ -2,8 +2,8 @@
 
 use crate::facts::Span;
 use crate::facts::rust::{
-    Constant, Field, Function, Generic, ModuleDeclaration, Param, RustFile, Setting, Type, TypeDefinition,
-    TypeForm, TypeKind, Use,
+    Constant, Field, FieldDefault, Function, Generic, ModuleDeclaration, Param, RustFile, Setting, Type,
+    TypeDefinition, TypeForm, TypeKind, Use,
 };
 
 use super::{Source, expr, pattern, tables, types};
@@ -65,7 +65,7 @@ impl<'a> Items<'a> {
                 Some(&constant.expr),
             ),
             syn::Item::Struct(definition) => {
-                let kind = TypeKind::Struct { fields: fields(&definition.fields) };
+                let kind = TypeKind::Struct { fields: fields(self.source, &definition.fields) };
                 let settings = tables::settings_of_fields(&definition.fields);
                 self.definition(&definition.attrs, &definition.ident, kind, settings);
                 self.entity(&definition.attrs, &definition.fields, &definition.ident);
@@ -311,15 +311,24 @@ fn owner_name(ty: &Type) -> String {
     }
 }
 
-fn fields(fields: &syn::Fields) -> Vec<Field> {
+fn fields(source: Source<'_>, fields: &syn::Fields) -> Vec<Field> {
     fields
         .iter()
         .enumerate()
         .map(|(index, field)| Field {
             name: field.ident.as_ref().map_or_else(|| index.to_string(), ToString::to_string),
             ty: types::ty(&field.ty),
+            default: default_of(source, field),
         })
         .collect()
+}
+
+/// What clap, or a loader of settings that took its words over, fills a field with.
+fn default_of(source: Source<'_>, field: &syn::Field) -> Option<FieldDefault> {
+    let said = tables::pairs_of(&field.attrs, &["arg", "clap", "structopt", "envconfig", "config", "env"]);
+    let is_default = |(name, _): &(String, String)| name == "default_value_t" || name.starts_with("default");
+    let (_, text) = said.into_iter().find(is_default).filter(|(_, text)| !text.is_empty())?;
+    Some(FieldDefault { text, span: source.span(field.ident.as_ref()?.span()) })
 }
 
 fn generics(written: &syn::Generics) -> Vec<Generic> {

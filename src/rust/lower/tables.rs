@@ -38,6 +38,15 @@ pub(super) fn settings(attributes: &[syn::Attribute], on: Option<&str>) -> Vec<S
     found
 }
 
+/// The pairs in the lists of these attributes: `#[arg(long, default_value_t = 30)]`.
+pub(super) fn pairs_of(attributes: &[syn::Attribute], names: &[&str]) -> Vec<(String, String)> {
+    let lists = metas(attributes).into_iter().filter_map(|meta| match meta {
+        syn::Meta::List(list) if names.iter().any(|name| list.path.is_ident(name)) => Some(list.tokens),
+        _ => None,
+    });
+    lists.flat_map(pairs).collect()
+}
+
 fn text(value: &syn::Expr) -> String {
     match value {
         syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => text.value(),
