@@ -96,6 +96,8 @@ pub struct Operation {
     pub error_is_yes: bool,
     /// The key holds a value that is different for each acquisition.
     pub token_in_key: bool,
+    /// The key goes when a lease or session of the store ends.
+    pub tied_to_lease: bool,
     /// Its comparison is with what was read from the store before: that nothing has changed, not who it is.
     pub compares_reading: bool,
     /// The loop that repeats it, and what that does when it fails.

@@ -112,6 +112,18 @@ fn is_renewal(inventory: &Inventory, sequence: &Sequence, operation: &Operation)
         && inventory.keys[operation.key].is_lock()
         && !operation.is_test
         && !sequence.completes_an_acquire(operation)
+        && !is_of_one_term(sequence, operation)
+}
+
+/// Whether the loop takes the lease anew in each round: then it repeats terms, not renewals.
+fn is_of_one_term(sequence: &Sequence, operation: &Operation) -> bool {
+    let loop_of = |operation: &Operation| operation.repetition.as_ref().map(|known| known.location);
+    let own = loop_of(operation);
+    own.is_some()
+        && sequence.operations.iter().any(|other| {
+            let before = other.step < operation.step;
+            before && other.key == operation.key && other.action.is_acquire() && loop_of(other) == own
+        })
 }
 
 fn of_operation<'a>(inventory: &'a Inventory, operation: &'a Operation) -> Option<RenewalLoop<'a>> {

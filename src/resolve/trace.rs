@@ -330,6 +330,19 @@ pub enum Action {
 }
 
 impl Action {
+    /// A write that asks for the revision that was read, whatever is stored.
+    pub fn is_optimistic(&self) -> bool {
+        matches!(
+            self,
+            Action::Set { condition: WriteCondition::IfUnchanged, .. }
+                | Action::Delete { condition: WriteCondition::IfUnchanged }
+        )
+    }
+
+    pub fn is_tied_to_lease(&self) -> bool {
+        matches!(self, Action::Set { expiry: Expiry::Lease(_), .. })
+    }
+
     pub fn has_no_expiry(&self) -> bool {
         matches!(self, Action::Set { expiry: Expiry::None, .. })
     }

@@ -44,6 +44,8 @@ struct Notes {
     function_says_holding: bool,
     function_says_other: bool,
     counted: bool,
+    /// It is taken only while it is free, and goes with a lease or session of the store.
+    tied: bool,
     /// Each acquire makes a key of its own, which nobody else can take.
     own_key: bool,
     /// A lock library, or the type of the object, says so.
@@ -66,6 +68,7 @@ fn note_sequence(sequence: &Sequence, notes: &mut [Notes]) {
             Action::Acquire { owner, .. } => {
                 note.acquires.insert(operation.location);
                 note.own_key |= operation.token_in_key;
+                note.tied |= operation.tied_to_lease;
                 note.acquire_homes.insert(home(operation));
                 match owner {
                     OwnerValue::Unique => note.unique_owner = true,
@@ -134,6 +137,7 @@ impl Notes {
             (self.unique_owner, 2, "each acquisition stores a value of its own"),
             (self.named_owner || (by_look && self.looked_owner), 2, "it stores who holds it"),
             (self.of_lock_library, 4, "its library has nothing but locks"),
+            (self.tied, 3, "it is taken only while it is free, and ends with a lease of the store"),
             (says_lock(name), 2, "its name says so"),
             (self.function_says_lock, 2, "the functions around it say so"),
             (self.function_says_holding, 1, "the functions around it take and give back"),

@@ -156,9 +156,13 @@ impl Assembly<'_, '_> {
             trace::Action::Set { condition: WriteCondition::IfAbsent, expiry, .. } => {
                 Action::Acquire { ttl: ttl(expiry), owner: owner() }
             }
-            // Optimistic writes are as common on data as on locks, and never a defect of a lock.
-            trace::Action::Set { condition: WriteCondition::IfUnchanged, .. }
-            | trace::Action::Delete { condition: WriteCondition::IfUnchanged } => return None,
+            // Optimistic writes are as common on data as on locks; of a lock, one that a loop repeats renews it.
+            trace::Action::Set { condition: WriteCondition::IfUnchanged, expiry, .. }
+                if operation.repetition.is_some() =>
+            {
+                Action::Expire { compared: true, ttl: ttl(expiry) }
+            }
+            trace::Action::Set { condition: WriteCondition::IfUnchanged, .. } => return None,
             trace::Action::Set { condition: WriteCondition::IfEqual, expiry, .. } => {
                 Action::Expire { compared: true, ttl: ttl(expiry) }
             }
@@ -170,7 +174,7 @@ impl Assembly<'_, '_> {
             trace::Action::Get => Action::Read,
             trace::Action::Exists => Action::Exists,
             trace::Action::Delete { condition } => {
-                Action::Delete { compared: *condition == WriteCondition::IfEqual }
+                Action::Delete { compared: *condition != WriteCondition::Always }
             }
             trace::Action::Expire { expiry } => match ttl(expiry) {
                 // An expiry of nothing, or of the shortest time there is, is a delete.
@@ -218,7 +222,9 @@ impl Assembly<'_, '_> {
         if action.is_acquire() && operation.value.as_ref().is_some_and(|value| holds_owner(key, value)) {
             self.keys.note_owner(index);
         }
-        Some(Operation { token_in_key, ..self.on_key(step, operation, index, action, before) })
+        let compares_reading = operation.action.is_optimistic();
+        let made = self.on_key(step, operation, index, action, before);
+        Some(Operation { token_in_key, compares_reading, ..made })
     }
 
     /// An operation on the key of this number.
@@ -272,6 +278,7 @@ impl Assembly<'_, '_> {
             error_is_yes: operation.uses.error_is_yes,
             compares_reading: false,
             token_in_key: false,
+            tied_to_lease: operation.action.is_tied_to_lease(),
             repetition: repetition(self.evaluator, self.function, self.trace, operation),
             is_lock: operation.is_lock,
             advice: operation.advice.clone(),

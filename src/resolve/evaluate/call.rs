@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use crate::facts::Span;
 use crate::facts::rust::{Expr, ExprKind, Type, TypeForm};
+use crate::facts::walk::each_part;
 
 use super::{Frame, MAX_NESTING};
 use crate::resolve::value::{Closure, Form, Piece, Value};
@@ -83,8 +84,12 @@ impl Frame<'_, '_> {
         let before = self.context;
         let starts = STARTING.contains(&callee);
         if starts {
+            let task = self.location(span);
             self.context.spawned = true;
-            self.context.spawned_at = Some(self.location(span));
+            self.context.spawned_at = Some(task);
+            if args.iter().any(|arg| self.takes_sender(arg)) {
+                self.closing_tasks.insert(task);
+            }
         }
         self.context.stoppable |= callee.split('_').any(|word| ENDING.contains(&word));
         let values = args.iter().map(|arg| self.expr(arg)).collect();
@@ -93,6 +98,20 @@ impl Frame<'_, '_> {
         }
         self.context.stoppable = before.stoppable;
         values
+    }
+
+    /// Whether what a task runs holds the end of a channel whose other end sees it go.
+    fn takes_sender(&self, work: &Expr) -> bool {
+        let mut takes = false;
+        each_part(work, &mut |part| {
+            if let ExprKind::Path(path) = &part.kind
+                && let [name] = path.as_slice()
+            {
+                let ty = self.local(name).and_then(|value| value.ty.as_ref());
+                takes |= ty.is_some_and(|ty| is_seen_to_end(ty.name()));
+            }
+        });
+        takes
     }
 
     /// A call of something that is not followed: closures run, and its result is made of its arguments.
@@ -107,6 +126,9 @@ impl Frame<'_, '_> {
         }
         if let Some(made) = self.tuple_struct(span, path, args) {
             return made;
+        }
+        if let Some(ends) = channel_ends(path) {
+            return ends;
         }
         let inner = if self.eval.models.signals.handles(path) {
             self.in_handler(span, |frame| frame.run_closures(span, args))
@@ -350,4 +372,23 @@ fn constructed(path: &[String]) -> Option<Rc<Type>> {
     let ty = &path[at];
     let is_type = ty.chars().next().is_some_and(char::is_uppercase);
     is_type.then(|| Rc::new(Type { kind: TypeForm::Path, path: path[..=at].to_vec(), args: Vec::new() }))
+}
+
+/// The two ends that `mpsc::channel()` and its like give.
+fn channel_ends(path: &[String]) -> Option<Value> {
+    const MAKING: &[&str] =
+        &["channel", "sync_channel", "unbounded_channel", "unbounded", "bounded", "rendezvous"];
+    if !MAKING.contains(&path.last()?.as_str()) {
+        return None;
+    }
+    let ends = ["Sender", "Receiver"].map(|name| {
+        let ty = Type { kind: TypeForm::Path, path: vec![name.to_owned()], args: Vec::new() };
+        Value::unknown().with_type(Some(Rc::new(ty)))
+    });
+    Some(Value::new(Form::Tuple(ends.into())))
+}
+
+/// Types whose end others see.
+pub(super) fn is_seen_to_end(ty: &str) -> bool {
+    ty.ends_with("Sender") || ty.ends_with("DropGuard")
 }

@@ -178,6 +178,8 @@ struct Frame<'e, 'a> {
     decided: HashMap<Rc<str>, BTreeSet<usize>>,
     /// The names of variables that have held a reply whose type does something when it is dropped.
     guard_names: BTreeSet<Rc<str>>,
+    /// Tasks that hold an end of a channel whose other end sees it go.
+    closing_tasks: BTreeSet<Location>,
     selects: u32,
     /// How many closures and async blocks are around: leaving them does not leave the function.
     blocks: u32,
@@ -213,6 +215,7 @@ impl<'e, 'a> Frame<'e, 'a> {
             signals: Vec::new(),
             decided: HashMap::new(),
             guard_names: BTreeSet::new(),
+            closing_tasks: BTreeSet::new(),
             selects: 0,
             blocks: 0,
             nesting: 0,

@@ -171,6 +171,12 @@ impl Frame<'_, '_> {
             self.emit_sql(whole, SqlCall { text, binds: Vec::new(), executor, method, file: None });
             return Some(transaction);
         }
+        if matches!(method, "get" | "get_owned" | "get_conn" | "acquire")
+            && args.is_empty()
+            && let Some(session) = pooled_session(object)
+        {
+            return Some(session);
+        }
         if method == "acquire" && args.is_empty() && is_one_session(object) {
             return Some(object.clone());
         }
@@ -304,6 +310,25 @@ impl Frame<'_, '_> {
 }
 
 /// Not a pool, whose `acquire` may give any session.
+/// A session of a pool of SQL connections.
+fn pooled_session(pool: &Value) -> Option<Value> {
+    const OF_SQL: &[&str] = &["postgres", "pg", "mysql", "sqlite", "rusqlite", "sqlx", "diesel"];
+    let ty = pool.ty.as_ref().filter(|ty| ty.name().ends_with("Pool"))?;
+    let inner = ty.args.iter().flat_map(|arg| std::iter::once(arg).chain(&arg.args));
+    let mut names = std::iter::once(&**ty).chain(inner).flat_map(|ty| &ty.path);
+    let of_sql = names.any(|name| {
+        let name = name.to_ascii_lowercase();
+        OF_SQL.iter().any(|word| name.contains(word))
+    });
+    let path = vec!["PoolConnection".to_owned()];
+    let session = crate::facts::rust::Type {
+        kind: crate::facts::rust::TypeForm::Path,
+        path,
+        args: vec![(**ty).clone()],
+    };
+    of_sql.then(|| Value::made_of([pool]).with_type(Some(Rc::new(session))))
+}
+
 fn is_one_session(object: &Value) -> bool {
     object.ty.as_ref().and_then(|ty| ty.path.last()).is_some_and(|name| {
         (name.contains("Transaction") || name.ends_with("Connection")) && !name.contains("Pool")

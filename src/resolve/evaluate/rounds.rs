@@ -8,6 +8,7 @@ use crate::facts::Location;
 use crate::facts::rust::BinaryOperator;
 
 use super::Frame;
+use super::call::is_seen_to_end;
 use super::loops::{LoopState, Pause, Signal, SignalKind};
 use crate::locks::OnFailure;
 use crate::resolve::models::Refusal;
@@ -161,8 +162,10 @@ impl<'f> Round<'f, '_, '_> {
     /// Whether the function holds something whose end others see, and which ends with it.
     fn closes_a_channel(&self) -> bool {
         let function = self.frame.eval.program.functions[self.frame.function].function;
-        let is_seen = |name: &str| name.ends_with("Sender") || name.ends_with("DropGuard");
-        self.state.task.is_none() && function.params.iter().any(|param| is_seen(param.ty.name()))
+        match self.state.task {
+            Some(task) => self.frame.closing_tasks.contains(&task),
+            None => function.params.iter().any(|param| is_seen_to_end(param.ty.name())),
+        }
     }
 
     fn failures_borne(&self) -> Option<i128> {
