@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use crate::facts::Location;
-use crate::facts::rust::BinaryOperator;
+use crate::facts::rust::{BinaryOperator, Type};
 use crate::locks::{
     Action, ClockFlow, ClockFlowKind, Inventory, Key, Sequence, Ttl, client_clocks, row_leases,
 };
@@ -158,8 +158,8 @@ impl Flow<'_, '_> {
                 (kind, lock, reading.flows.wall_clock?)
             }
             ClockUseKind::Subtracted { reading, with } => {
-                // How long it has been held may be shown to people; a comparison is told of for itself.
-                if with.flows.fields.iter().any(|(_, name)| is_start(name) && !is_deadline(name)) {
+                let is_age = with.flows.fields.iter().any(|(_, name)| is_start(name) && !is_deadline(name));
+                if is_age && !self.gives(reading.flows.wall_clock?) {
                     return None;
                 }
                 let (kind, lock) = self.compared(with, false)?;
@@ -209,6 +209,13 @@ impl Flow<'_, '_> {
         Some((ClockFlowKind::ComparedWithDeadline { field: format!("{owner}.{name}") }, None))
     }
 
+    /// Whether the function gives what it has worked out by this reading to its callers, as more than a text.
+    /// How long a lease has been held may be shown to people; a comparison is told of for itself.
+    fn gives(&self, reading: Location) -> bool {
+        let written = self.evaluator.program.functions[self.function].function.result.as_ref();
+        self.trace.result.flows.wall_clock == Some(reading) && !written.is_some_and(is_text)
+    }
+
     /// A field of what is written out for others, which no code judges by a clock.
     fn is_told_only(&self, ty: &Rc<str>, field: &Rc<str>) -> bool {
         let named = self.evaluator.program.types().iter().filter(|entry| entry.definition.name == **ty);
@@ -255,4 +262,8 @@ fn given_as_ttl(found: &[Key], sequences: &[Sequence]) -> Vec<ClockFlow> {
             })
         })
         .collect()
+}
+
+fn is_text(ty: &Type) -> bool {
+    ty.name() == "String" || ty.args.iter().any(is_text)
 }
