@@ -51,7 +51,7 @@
 //!
 //! # Features
 //!
-//! `memory` and `sqlite` (default), `redis`, `redis-cluster`, `redlock`, `postgres`, `mysql`, `etcd`: a store each, and with `sqlite`, `postgres` and `mysql`
+//! `memory` and `sqlite` (default), `redis`, `redis-cluster`, `redlock`, `postgres`, `mysql`, `etcd`, `consul`: a store each, and with `sqlite`, `postgres` and `mysql`
 //! fenced transactions for these databases. Events and errors go to `tracing`.
 
 #![forbid(unsafe_code)]
