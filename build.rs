@@ -5,7 +5,7 @@ use std::path::Path;
 use std::{env, fs};
 
 /// Files in `src/rules/` that are not rules.
-const NOT_RULES: &[&str] = &["mod", "catalogue", "draft"];
+const NOT_RULES: &[&str] = &["mod", "catalogue", "draft", "edits"];
 
 fn main() {
     println!("cargo::rerun-if-changed=src/rules");

@@ -8,8 +8,10 @@ mod changed;
 mod demand;
 mod figures;
 mod front_ends;
+mod kept;
 mod load;
 mod selection;
+mod stop;
 mod workspace;
 
 use std::collections::BTreeMap;
@@ -19,7 +21,9 @@ use std::sync::Arc;
 use std::thread;
 
 pub use figures::{SqlCounts, SqlFigures};
+pub use kept::KeptFacts;
 pub use selection::{FailOn, Selection};
+pub use stop::Stop;
 
 use crate::changes::Changes;
 use crate::configuration::{Configuration, Policy};
@@ -52,12 +56,16 @@ pub struct Options {
     pub selection: Selection,
     /// Which calls are operations on a store.
     pub models: Arc<Models>,
-    /// One of the paths, with the text that an editor holds.
-    pub unsaved: Option<Unsaved>,
+    /// Files with texts that an editor holds; one that does not exist on disk must be among the paths.
+    pub unsaved: Vec<Unsaved>,
     /// Only what these changes concern is reported.
     pub changes: Option<Changes>,
     /// What the project says of itself.
     pub configuration: Arc<Configuration>,
+    /// What earlier runs have left.
+    pub kept: Arc<KeptFacts>,
+    /// Ends the run without a report.
+    pub stop: Stop,
 }
 
 /// What a run found, in the order in which it is reported.
@@ -78,6 +86,8 @@ pub enum CheckError {
     Path(#[from] PathError),
     #[error("cannot start threads: {0}")]
     Threads(String),
+    #[error("the run was stopped")]
+    Stopped,
     #[error("a defect of leaselint itself stopped the run: {0}")]
     Defect(String),
 }
@@ -116,11 +126,13 @@ fn run(options: &Options) -> Result<(Report, Sources), CheckError> {
         .build()
         .map_err(|error| CheckError::Threads(error.to_string()))?;
     let found = find(options)?;
+    go_on(options)?;
     let skipped = skipped_notes(&found);
     let (mut sources, mut problems) = Sources::new(found, &options.working_directory);
     sources.set_unsaved(options.unsaved.clone());
     let load::Loaded { packages, parsed, problems: unreadable } =
         pool.install(|| load::load(&mut sources, options));
+    go_on(options)?;
     problems.extend(unreadable);
 
     let asked: Vec<PathBuf> = options.paths.iter().map(|path| options.working_directory.join(path)).collect();
@@ -134,6 +146,7 @@ fn run(options: &Options) -> Result<(Report, Sources), CheckError> {
     };
     let mut inventory = workspace::inventory(&workspace);
     let histories = workspace::notes(&workspace);
+    go_on(options)?;
     inventory.problems.extend(problems);
     let mut report = judge(&mut inventory, &parsed, &sources, options);
     report.notes.extend(histories);
@@ -141,12 +154,16 @@ fn run(options: &Options) -> Result<(Report, Sources), CheckError> {
     Ok((report, sources))
 }
 
+fn go_on(options: &Options) -> Result<(), CheckError> {
+    if options.stop.is_given() { Err(CheckError::Stopped) } else { Ok(()) }
+}
+
 fn find(options: &Options) -> Result<Discovery, PathError> {
     discover(&Request {
         paths: options.paths.clone(),
         working_directory: options.working_directory.clone(),
         no_ignore: options.no_ignore,
-        unsaved: options.unsaved.as_ref().map(|unsaved| unsaved.path.clone()),
+        unsaved: options.unsaved.iter().map(|unsaved| unsaved.path.clone()).collect(),
         excluded: options.configuration.excluded(),
         threads: options.jobs,
     })
@@ -187,7 +204,7 @@ fn judge(inventory: &mut Inventory, parsed: &[ParsedFile], sources: &Sources, op
     let readable = parsed.iter().filter(|file| file.is_readable() && is_judged(file.file));
     let judged = suppression::judged(readable.map(|file| (file.file, &file.suppressions)));
     inventory.suppressions = judged.iter().map(|(_, suppression)| suppression.clone()).collect();
-    let findings = rules::run(inventory);
+    let findings = rules::run(inventory, sources);
 
     let asked_for = findings.into_iter().filter(|finding| is_judged(finding.primary.file)).collect();
     let applied = suppression::apply(asked_for, &by_file);
@@ -196,7 +213,7 @@ fn judge(inventory: &mut Inventory, parsed: &[ParsedFile], sources: &Sources, op
         .map(|(at, judged)| JudgedSuppression { is_used: applied.used.contains(&at), ..judged })
         .collect();
     let mut findings = applied.kept;
-    findings.extend(rules::run_one("unused-suppression", inventory));
+    findings.extend(rules::run_one("unused-suppression", inventory, sources));
 
     let mut policies: BTreeMap<FileId, Policy> = BTreeMap::new();
     let mut is_shown = |finding: &mut Finding| {

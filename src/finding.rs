@@ -45,6 +45,34 @@ pub struct Finding {
     pub lock: Option<String>,
     /// What to do.
     pub help: String,
+    /// Edits that do it, where the text shows what to write.
+    pub fixes: Vec<Fix>,
+}
+
+/// How sure it is that an edit is what its author would write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Applicability {
+    /// The code means the same, without the defect.
+    Machine,
+    /// It may be right; a person should look at it.
+    Suggestion,
+}
+
+/// Edits that belong together: all of them, or none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fix {
+    /// What is done, in the imperative.
+    pub title: String,
+    pub applicability: Applicability,
+    /// By place; they neither touch nor overlap.
+    pub edits: Vec<Edit>,
+}
+
+/// New text in the place of old.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edit {
+    pub location: Location,
+    pub replacement: String,
 }
 
 /// The figures of a run.

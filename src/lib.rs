@@ -9,6 +9,8 @@ pub mod cli;
 pub mod configuration;
 pub mod facts;
 pub mod finding;
+pub mod fixing;
+pub mod language_server;
 pub mod locks;
 pub mod lua;
 pub mod report;

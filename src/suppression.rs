@@ -4,6 +4,7 @@
 //! It works on the text of one file at a time and needs no parser, so that a comment holds even in a file
 //! that does not parse. It knows rules by their names and groups only.
 
+mod comment;
 mod directive;
 mod lua_tokens;
 mod scope;
@@ -19,6 +20,7 @@ use crate::sources::FileKind;
 use crate::sources::rust_tokens::Tokens;
 use crate::sources::tokens::{Token, TokenKind};
 
+pub use comment::{Comment, comment_above};
 use directive::{Directive, read_directive};
 use scope::Code;
 

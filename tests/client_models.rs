@@ -18,7 +18,7 @@ use api::Api;
 use fetch::{Kind, Pinned};
 
 /// Models of what no single library has.
-const ELSEWHERE: &[&str] = &["sql", "signals"];
+const ELSEWHERE: &[&str] = &["sql", "signals", "consul"];
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("rules/clients")

@@ -349,6 +349,7 @@ owner-columns = ["taken_for"]
 expiry-columns = ["gone_after"]
 lock-tables = ["turns"]
 lock-keys = ["turn:{}"]
+compare-and-delete = "delex"
 signal-crates = ["acme-shutdown"]
 
 [levels]

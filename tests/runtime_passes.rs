@@ -68,13 +68,13 @@ fn with_defect(file: &str, from: &str, to: &str) -> String {
 fn defects_in_leasehold_would_be_found() {
     let said = with_defect(
         "runtime/src/fence/postgres/session.rs",
-        "WHERE resource = $1 AND last_token = $2",
+        "WHERE resource = $1 AND last_token = $2 AND holder = $3",
         "WHERE resource = $1",
     );
     assert!(said.contains("error["), "a transaction that any token may enter: {said}");
     let said = with_defect(
         "runtime/src/fence/sqlite.rs",
-        "WHERE resource = ?1 AND last_token = ?2",
+        "WHERE resource = ?1 AND last_token = ?2 AND holder = ?3",
         "WHERE resource = ?1",
     );
     assert!(said.contains("error["), "a transaction that any token may enter: {said}");

@@ -3,8 +3,11 @@
 //! A *fence row* for each resource remembers the highest token that it has seen, and is never deleted.
 //! [`claim`](sqlite::SqliteFence::claim) raises it, *before* the holder reads anything; from then on every
 //! transaction of an earlier holder is refused, also on rows that the new holder has not touched. Each
-//! transaction then begins with a change of the fence row that fails unless the row still has the holder's token,
-//! and that makes other claims wait until it has ended.
+//! transaction then begins with a change of the fence row that fails unless the row still has the holder's token
+//! and owner value, and that makes other claims wait until it has ended.
+//!
+//! The owner value is there for stores that lose their data: such a store may grant a number twice, and an equal
+//! token is accepted only from the lease that has claimed with it.
 //!
 //! Why not only `UPDATE … WHERE last_fencing_token < $token` on the written rows themselves: that refuses the
 //! holder's own second write, lets a stale holder write rows that the new one has not written yet, and forgets
@@ -13,10 +16,13 @@
 //!
 //! This module holds what all storages share: the errors and the words. It knows no SQL.
 
+mod mark;
 #[cfg(feature = "mysql")]
 pub mod mysql;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+mod receipt;
 mod resource;
 mod row;
 #[cfg(feature = "sqlite")]
@@ -32,30 +38,48 @@ use crate::loss::LeaseLost;
 use crate::store::Cause;
 use crate::token::FencingToken;
 
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+pub use receipt::{Ending, Receipt};
 pub use resource::{Resource, ResourceError};
 pub use row::{RowFence, RowFenceError};
 
-/// A write was refused because the storage has seen a newer token. Nothing was changed.
+/// A write was refused because the storage has seen a newer token, or this one from another lease. Nothing was
+/// changed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error(
-    "{place} has seen token {stored}, and this write came with {presented}: another holder has taken over. If the \
-     lease is still held, its store has lost its count, and must be set above {stored}"
-)]
+#[error("{}", self.text())]
 pub struct StaleToken {
     /// The resource or row that refused.
     pub place: String,
     /// The token that the write came with.
     pub presented: FencingToken,
-    /// The highest token that the storage has seen.
+    /// The highest token that the storage has seen. The same as `presented` when the store of leases has lost its
+    /// data and granted a number twice, and the other lease has claimed first.
     pub stored: i64,
 }
 
-/// Why a claim or a fenced transaction did not come about. Except for
-/// [`CommitUnknown`](FenceError::CommitUnknown), nothing was changed.
+impl StaleToken {
+    fn text(&self) -> String {
+        let Self { place, presented, stored } = self;
+        if *stored == presented.as_i64() {
+            return format!(
+                "{place} was claimed by another lease with the same token {stored}: the store of leases has lost \
+                 its count and granted the number twice. Nothing was written; acquire again, and the new lease has \
+                 a larger token"
+            );
+        }
+        format!(
+            "{place} has seen token {stored}, and this write came with {presented}: another holder has taken over, \
+             and nothing was written. If this lease is still held, its store has lost its count, which must be set \
+             well above {stored}; then acquire again"
+        )
+    }
+}
+
+/// Why a claim or a fenced transaction did not come about. Except for `CommitUnknown`, nothing was changed.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum FenceError<E = Infallible> {
-    /// The storage has seen a newer token.
+    /// The storage has seen a newer token, or this one from another lease.
     #[error(transparent)]
     Stale(StaleToken),
     /// The lease ended before the transaction was committed, and it was rolled back.
@@ -95,15 +119,20 @@ pub enum FenceError<E = Infallible> {
         /// The token.
         presented: FencingToken,
     },
-    /// The connection broke while the commit was under way. The transaction was either committed as a whole or
-    /// not at all; read what it would have changed before you repeat it.
+    /// The commit had no answer, or none that says what became of it. The transaction was either committed as a whole
+    /// or not at all; the fence's method `find_out` tells which, and must before you repeat it.
+    ///
+    /// Not in SQLite, which commits in the process itself.
+    #[cfg(any(feature = "postgres", feature = "mysql"))]
     #[error(
-        "the connection broke during the commit under token {presented}, so it may have happened: {cause}; read the \
-         data before you repeat it"
+        "nobody said what became of the commit under token {presented}, so it may have happened: {cause}; ask the \
+         fence's `find_out` before you repeat it"
     )]
     CommitUnknown {
         /// The token of the transaction.
         presented: FencingToken,
+        /// With which it can be found out.
+        receipt: Receipt,
         /// What the client library said.
         #[source]
         cause: Cause,
@@ -153,7 +182,10 @@ impl FenceError {
             Self::MissingRow { place } => FenceError::MissingRow { place },
             Self::NullToken { place } => FenceError::NullToken { place },
             Self::SameToken { place, presented } => FenceError::SameToken { place, presented },
-            Self::CommitUnknown { presented, cause } => FenceError::CommitUnknown { presented, cause },
+            #[cfg(any(feature = "postgres", feature = "mysql"))]
+            Self::CommitUnknown { presented, receipt, cause } => {
+                FenceError::CommitUnknown { presented, receipt, cause }
+            }
             Self::Conflict { action, cause } => FenceError::Conflict { action, cause },
             Self::Database { action, cause, advice } => FenceError::Database { action, cause, advice },
         }
@@ -166,12 +198,17 @@ impl<E> From<LeaseLost> for FenceError<E> {
     }
 }
 
-/// What a stored token says about one that was presented and not accepted.
-pub(crate) fn verdict<E>(place: String, presented: FencingToken, stored: Option<i64>) -> FenceError<E> {
-    match stored {
-        Some(stored) if stored > presented.as_i64() => {
-            FenceError::Stale(StaleToken { place, presented, stored })
-        }
-        _ => FenceError::Forgotten { place, presented },
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stale_token_says_what_to_do() {
+        let presented = FencingToken::try_from(41_i64).unwrap();
+        let newer = StaleToken { place: "resource `a`".to_owned(), presented, stored: 42 };
+        assert!(newer.to_string().contains("set well above 42"), "{newer}");
+        let doubled = StaleToken { stored: 41, ..newer };
+        assert!(doubled.to_string().contains("granted the number twice"), "{doubled}");
+        assert!(doubled.to_string().contains("acquire again"), "{doubled}");
     }
 }

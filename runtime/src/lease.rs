@@ -92,6 +92,16 @@ pub enum ReleaseOutcome {
 }
 
 impl ReleaseOutcome {
+    /// As a label of `measures`.
+    pub(crate) fn label(&self) -> &'static str {
+        match self {
+            Self::Released => "released",
+            Self::AlreadyLost(_) => "already_lost",
+            Self::Unconfirmed(_) => "unconfirmed",
+            Self::Abandoned => "abandoned",
+        }
+    }
+
     /// Whether the lease was held up to its release.
     #[must_use]
     pub fn is_released(&self) -> bool {

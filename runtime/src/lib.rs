@@ -51,8 +51,15 @@
 //!
 //! # Features
 //!
+<<<<<<< HEAD
 //! `memory` and `sqlite` (default), `redis`, `redis-cluster`, `redlock`, `postgres`, `mysql`, `etcd`, `consul`: a store each, and with `sqlite`, `postgres` and `mysql`
 //! fenced transactions for these databases. Events and errors go to `tracing`.
+=======
+//! `memory` and `sqlite` (default), `redis`, `redis-cluster`, `redlock`, `postgres`, `mysql`, `etcd`: a store each, and
+//! with `sqlite`, `postgres` and `mysql`
+//! fenced transactions for these databases. Events and errors go to `tracing`; with the feature `metrics`, counts and
+//! times to the `metrics` facade, under the names in [`measures`].
+>>>>>>> main
 
 #![forbid(unsafe_code)]
 #![cfg_attr(
@@ -68,6 +75,7 @@ mod key;
 mod lease;
 mod leases;
 mod loss;
+pub mod measures;
 #[cfg(feature = "mysql")]
 mod mysql_advice;
 #[cfg(feature = "mysql")]

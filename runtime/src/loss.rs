@@ -26,6 +26,19 @@ pub enum LossReason {
     Released,
 }
 
+impl LossReason {
+    /// As a label of `measures`.
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Self::NotMine => "not_mine",
+            Self::RenewalsFailed { .. } => "renewals_failed",
+            Self::Deadline => "deadline",
+            Self::ShuttingDown => "shutting_down",
+            Self::Released => "released",
+        }
+    }
+}
+
 impl fmt::Display for LossReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -83,11 +83,13 @@ impl Desk {
 
     /// Whether the connection can be used, as far as can be told. One that has rested is asked.
     pub(crate) async fn is_open(&self) -> bool {
-        if self.requests.is_closed() {
-            return false;
-        }
+        self.has_answered_within(RESTED) || !self.requests.is_closed() && self.ask("DO 0", ()).await.is_ok()
+    }
+
+    /// Whether it was used so lately that the server will not have closed it.
+    pub(crate) fn has_answered_within(&self, span: Duration) -> bool {
         let answered = Moment::from_nanoseconds(self.answered.load(Ordering::Relaxed));
-        BootClock.now().since(answered) < RESTED || self.ask("DO 0", ()).await.is_ok()
+        !self.requests.is_closed() && BootClock.now().since(answered) < span
     }
 }
 

@@ -7,7 +7,7 @@ mod history;
 #[path = "chaos/checker.rs"]
 mod checker;
 
-use checker::{Run, Violation, check};
+use checker::{Run, Violation, check, repeated_numbers};
 use history::{Account, Entry, Event, Outcome};
 
 const ACCOUNT: &str = "account-0";
@@ -17,7 +17,7 @@ fn sound() -> Run {
     let first = vec![
         Event::Started { blind: false },
         granted("a", 1, 100, 110),
-        Event::Claimed { account: ACCOUNT.to_owned(), token: 1, received: 120 },
+        claimed("a", 1, 120),
         Event::Believed { owner: "a".to_owned(), at: 150 },
         began(1, 1, 130),
         ended(1, Outcome::Committed),
@@ -30,7 +30,7 @@ fn sound() -> Run {
         Event::Started { blind: false },
         granted("b", 2, 165, 175),
         Event::Believed { owner: "b".to_owned(), at: 220 },
-        Event::Claimed { account: ACCOUNT.to_owned(), token: 2, received: 180 },
+        claimed("b", 2, 180),
         began(3, 2, 190),
         ended(3, Outcome::Committed),
         began(4, 2, 200),
@@ -42,6 +42,7 @@ fn sound() -> Run {
         entries: vec![entry(10, 1, 1, 0), entry(11, 2, 1, 10), entry(14, 3, 2, 11)],
         accounts: vec![Account { name: ACCOUNT.to_owned(), value: 3, note: Some(3) }],
         store_astray: Vec::new(),
+        store_lost: Vec::new(),
     }
 }
 
@@ -49,8 +50,16 @@ fn granted(owner: &str, token: i64, sent: u64, received: u64) -> Event {
     Event::Granted { account: ACCOUNT.to_owned(), owner: owner.to_owned(), token, sent, received }
 }
 
+fn claimed(owner: &str, token: i64, received: u64) -> Event {
+    Event::Claimed { account: ACCOUNT.to_owned(), owner: owner.to_owned(), token, received }
+}
+
 fn began(op: i64, token: i64, at: u64) -> Event {
-    Event::Began { op, account: ACCOUNT.to_owned(), token, at }
+    began_by(if token == 1 { "a" } else { "b" }, op, token, at)
+}
+
+fn began_by(owner: &str, op: i64, token: i64, at: u64) -> Event {
+    Event::Began { op, account: ACCOUNT.to_owned(), owner: owner.to_owned(), token, at }
 }
 
 fn ended(op: i64, outcome: Outcome) -> Event {
@@ -176,12 +185,55 @@ fn a_token_that_has_not_grown_is_caught() {
     let again = |run: &mut Run| run.processes[1].push(granted("c", 2, 400, 410));
     let found = [Violation::TokenNotGrown { account: ACCOUNT.to_owned(), token: 2, earlier: 2 }];
     assert_eq!(spoilt(again), found);
+    // Nor is the same number given twice where neither was asked for after the other's answer.
+    let at_once = |run: &mut Run| run.processes[1].push(granted("c", 2, 170, 180));
+    assert_eq!(spoilt(at_once), found);
     // A store that has lost its data may begin again, and only then.
-    let lost = |run: &mut Run| {
+    for lost in [(390, 420), (300, 350)] {
+        let again_after_loss = |run: &mut Run| {
+            again(run);
+            run.store_lost.push(lost);
+        };
+        assert_eq!(spoilt(again_after_loss), []);
+    }
+    let clock = |run: &mut Run| {
         again(run);
         run.store_astray.push((390, 420));
     };
-    assert_eq!(spoilt(lost), []);
+    assert_eq!(spoilt(clock), found, "a clock that jumps moves no counter");
+}
+
+/// Numbers may come again after a loss of data; what is written under one may not be two leases'.
+#[test]
+fn two_leases_under_one_number_are_caught() {
+    let repeated = |run: &mut Run| {
+        run.store_lost.push((300, 350));
+        run.processes[0].push(granted("c", 2, 400, 410));
+    };
+    let mut run = sound();
+    repeated(&mut run);
+    assert_eq!((check(&run), repeated_numbers(&run)), (Vec::new(), 1));
+    let account = || ACCOUNT.to_owned();
+    let shared = Violation::SharedToken { account: account(), token: 2 };
+    let claims = |run: &mut Run| {
+        repeated(run);
+        run.processes[0].push(claimed("c", 2, 420));
+    };
+    assert_eq!(spoilt(claims).as_slice(), std::slice::from_ref(&shared));
+    let writes = |run: &mut Run| {
+        claims(run);
+        run.processes[0].push(began_by("c", 7, 2, 430));
+        run.entries.push(entry(15, 7, 2, 14));
+        run.accounts[0] = Account { name: account(), value: 4, note: Some(7) };
+    };
+    assert_eq!(spoilt(writes), [shared, Violation::AfterClaim { op: 7, token: 2, claimed: 2 }]);
+    // One that was refused has not been let in.
+    let refused = |run: &mut Run| {
+        repeated(run);
+        run.processes[0].push(began_by("c", 7, 2, 430));
+        run.processes[0].push(ended(7, Outcome::Stale));
+    };
+    assert_eq!(spoilt(refused), []);
 }
 
 #[test]

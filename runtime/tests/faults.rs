@@ -1,4 +1,4 @@
-//! What stores say and do when their servers are wrong, away or silent, and how many requests they need.
+//! What stores say and do when their servers are wrong, away or silent.
 
 mod support;
 
@@ -31,41 +31,6 @@ async fn tell(server: &Server, words: &[&str]) -> redis::Value {
     let mut command = redis::cmd(words[0]);
     command.arg(&words[1..]);
     command.query_async(&mut connection).await.expect("it obeys")
-}
-
-/// One acquire, renewal and release, with the requests that each needed.
-async fn requests(store: &impl LeaseStore, proxy: &Proxy) -> [usize; 3] {
-    let claim = claim("counted");
-    proxy.requests();
-    assert!(matches!(store.acquire(&claim).await, Ok(Acquisition::Granted(_))));
-    let acquire = proxy.requests();
-    assert!(matches!(store.renew(&claim).await, Ok(Renewal::Renewed { .. })));
-    let renew = proxy.requests();
-    assert_eq!(store.release(&claim).await.expect("it is up"), Surrender::Released);
-    [acquire, renew, proxy.requests()]
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn redis_needs_one_round_trip_also_after_its_scripts_are_flushed() {
-    let server = started(servers::redis).await;
-    let proxy = Proxy::before(server.port()).await;
-    let store =
-        RedisStore::new(format!("redis://127.0.0.1:{}/", proxy.port())).expect("the address is right");
-    let _connected = requests(&store, &proxy).await;
-    assert_eq!(requests(&store, &proxy).await, [1, 1, 1]);
-    tell(&server, &["SCRIPT", "FLUSH"]).await;
-    assert_eq!(requests(&store, &proxy).await, [2, 2, 2]);
-    assert_eq!(requests(&store, &proxy).await, [1, 1, 1]);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn postgres_needs_one_round_trip() {
-    let server = started(servers::postgres).await;
-    let proxy = Proxy::before(server.port()).await;
-    let address = format!("host=127.0.0.1 port={} user=postgres dbname=postgres", proxy.port());
-    let store = PostgresStore::new(&address).expect("the address is right");
-    store.create_table().await.expect("the database is ours");
-    assert_eq!(requests(&store, &proxy).await, [1, 1, 1]);
 }
 
 /// Packets are dropped and no connection breaks: only the holder's own clock can tell.

@@ -10,6 +10,7 @@ use leasehold::fence::sqlite::SqliteFence;
 use leasehold::fence::{FenceError, RowFence};
 use leasehold::store::memory::MemoryStore;
 use support::holders::{leases, poll_times, two_holders};
+use support::proxy::Proxy;
 use support::servers::{self, Server};
 use tokio_postgres::{Client, NoTls};
 
@@ -124,6 +125,27 @@ async fn postgres_does_not_call_a_failed_transaction_committed() {
         .await;
     assert!(matches!(swallowed, Err(FenceError::Database { .. })), "{swallowed:?}");
     assert_eq!((database.balance(1).await, database.idle_in_transaction().await), (100, 0));
+}
+
+/// A transaction whose commit fails is rolled back as well, and that is awaited: to close its connection would leave
+/// it open until the server notices, here half a second later.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn postgres_awaits_the_rollback_after_a_commit_that_failed() {
+    let database = postgres().await;
+    let proxy = Proxy::before(database.server.port()).await;
+    let far = format!("host=127.0.0.1 port={} user=postgres dbname=postgres", proxy.port());
+    let fence = PostgresFence::new(&far).expect("the address is right");
+    let lease = leases().acquire("accounts").await.expect("it is free");
+    let claimed = fence.claim(&lease, "accounts").await.expect("it is the first");
+    let swallowed = claimed
+        .transaction(async |tx| {
+            let _swallowed = tx.execute("SELECT 1 / 0", &[]).await;
+            proxy.delay(Duration::from_millis(500));
+            Ok::<_, tokio_postgres::Error>(())
+        })
+        .await;
+    assert!(matches!(swallowed, Err(FenceError::Database { .. })), "{swallowed:?}");
+    assert_eq!(database.idle_in_transaction().await, 0);
 }
 
 /// Drops the transaction after its first poll, after its second, and so on until it gets through; at once, and a

@@ -1,5 +1,4 @@
-//! MySQL's store and fence on a real MariaDB: what they say when something is wrong, how many requests they need,
-//! who is refused, what is rolled back, and that nothing is left open.
+//! MySQL's store and fence on a real MariaDB: what they say when something is wrong, who is refused, what is rolled back, and that nothing is left open.
 
 mod support;
 
@@ -9,7 +8,7 @@ use leasehold::fence::mysql::{FencedTransaction, MysqlFence};
 use leasehold::fence::{FenceError, RowFence};
 use leasehold::store::memory::MemoryStore;
 use leasehold::store::mysql::MysqlStore;
-use leasehold::store::{Acquisition, Claim, Renewal, Surrender};
+use leasehold::store::{Acquisition, Claim, Renewal};
 use leasehold::{LeaseKey, LeaseStore, Leases, OwnerValue, StoreError};
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Error};
@@ -30,29 +29,6 @@ async fn connect(server: &Server) -> Conn {
     let options =
         mysql_async::Opts::from_url(&servers::mariadb_address(server)).expect("the address is right");
     Conn::new(options).await.expect("it is up")
-}
-
-/// One acquire, renewal and release, with the requests that each needed.
-async fn requests(store: &MysqlStore, proxy: &Proxy) -> [usize; 3] {
-    let claim = claim("counted");
-    proxy.requests();
-    assert!(matches!(store.acquire(&claim).await, Ok(Acquisition::Granted(_))));
-    let acquire = proxy.requests();
-    assert!(matches!(store.renew(&claim).await, Ok(Renewal::Renewed { .. })));
-    let renew = proxy.requests();
-    assert_eq!(store.release(&claim).await.expect("it is up"), Surrender::Released);
-    [acquire, renew, proxy.requests()]
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_store_needs_one_round_trip() {
-    let server = started().await;
-    let proxy = Proxy::before(server.port()).await;
-    let store = MysqlStore::new(&format!("mysql://root@127.0.0.1:{}/mysql", proxy.port()));
-    let store = store.expect("the address is right");
-    store.create_table().await.expect("the database is ours");
-    let _prepared = requests(&store, &proxy).await;
-    assert_eq!(requests(&store, &proxy).await, [1, 1, 1]);
 }
 
 /// A server that has closed what nobody used costs an idle client nothing.
@@ -350,6 +326,43 @@ async fn the_server_ends_a_transaction_that_stands_still() {
     assert!(stuck.is_err(), "{stuck:?}");
     assert!(waited < Duration::from_secs(3), "{waited:?}");
     assert_eq!((database.balance(1).await, database.open_transactions().await), (100, 0));
+}
+
+/// A connection that is half dead would be waited for as long as the lease is renewed, which is for ever.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_silent_database_does_not_keep_a_lease() {
+    let database = database().await;
+    let proxy = Proxy::before(database.server.port()).await;
+    let fence = MysqlFence::new(&format!("mysql://root@127.0.0.1:{}/mysql", proxy.port()));
+    let fence = fence.expect("the address is right");
+    let leases = Leases::builder(MemoryStore::new()).ttl(Duration::from_millis(600)).build();
+    let lease = leases.expect("the settings are right").acquire("silent").await.expect("it is free");
+    let claimed = fence.claim(&lease, "silent").await.expect("it is the first");
+    let patience = Duration::from_secs(15);
+    let silent = |error: FenceError| {
+        let said = error.to_string();
+        assert!(matches!(error, FenceError::Database { .. }) && said.contains("no answer within"), "{said}");
+    };
+    proxy.swallow(true);
+    // The first goes over the connection that there is, the second has to open one.
+    for _ in 0..2 {
+        let ended = tokio::time::timeout(patience, fence.claim(&lease, "silent")).await;
+        silent(ended.expect("a claim has a limit").expect_err("nobody answers"));
+    }
+    let begun = claimed.transaction(async |_| Ok::<_, std::convert::Infallible>(()));
+    let ended = tokio::time::timeout(patience, begun).await;
+    silent(ended.expect("an opening has a limit").expect_err("nobody answers"));
+    lease.check().expect("it was renewed all the time");
+    proxy.swallow(false);
+    fence.claim(&lease, "silent").await.expect("the database answers again");
+    // Silence that begins in the middle of the work.
+    let swallowed = claimed.transaction(async |_| {
+        proxy.swallow(true);
+        Ok::<_, std::convert::Infallible>(())
+    });
+    let ended = tokio::time::timeout(patience, swallowed).await.expect("a commit has a limit");
+    assert!(matches!(ended, Err(FenceError::CommitUnknown { .. })), "{ended:?}");
+    assert!(lease.release().await.is_released());
 }
 
 #[tokio::test]

@@ -1,12 +1,15 @@
 //! Which lines of which files have changed since a revision, as git tells. It knows no finding.
 
 mod diff;
+mod uncommitted;
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+pub use uncommitted::{UncommittedError, refuse_uncommitted};
 
 /// Lines from 1, both ends included.
 pub type Lines = (u32, u32);

@@ -3,16 +3,20 @@
 //!
 //! It works on names alone. Asking for a file too many costs time, asking for one too few costs knowledge.
 
+mod common_names;
+
 use std::collections::{BTreeMap, BTreeSet};
 
+use self::common_names::EVERYBODY;
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use crate::facts::file::{FileFacts, ParsedFile};
-use crate::facts::rust::{Constant, ExprKind, Function, RustFile, Type, TypeKind};
-use crate::facts::walk::each_expr;
+use crate::facts::rust::{Constant, Expr, ExprKind, Function, RustFile, Type, TypeKind};
+use crate::facts::walk::{each_expr, each_part};
 use crate::locks::naming::{may_be_token, words};
-use crate::resolve::{Models, acts_on_store, runs_sql, takes_session};
+use crate::resolve::{Models, acts_on_store, is_row_lease, runs_sql, takes_row_lease, takes_session};
 use crate::sources::Interest;
+use crate::sql::looks_like_statement;
 
 /// A name that more files than this define could mean any of them.
 const MOST_DEFINITIONS: usize = 2;
@@ -22,108 +26,6 @@ const MOST_CALLERS: usize = 6;
 
 /// Shorter names are everybody's.
 const SHORTEST: usize = 4;
-
-/// Names that every crate has; what they mean is not found by name.
-const EVERYBODY: &[&str] = &[
-    "main",
-    "from",
-    "into",
-    "clone",
-    "default",
-    "drop",
-    "next",
-    "iter",
-    "push",
-    "insert",
-    "remove",
-    "unwrap",
-    "expect",
-    "to_string",
-    "to_owned",
-    "as_ref",
-    "as_mut",
-    "as_str",
-    "unwrap_or",
-    "map_err",
-    "and_then",
-    "collect",
-    "with",
-    "build",
-    "builder",
-    "send",
-    "recv",
-    "poll",
-    "read",
-    "write",
-    "flush",
-    "close",
-    "open",
-    "parse",
-    "contains",
-    "find",
-    "filter",
-    "join",
-    "spawn",
-    "await",
-    "Self",
-    "Some",
-    "None",
-    "Error",
-    "Result",
-    "Option",
-    "String",
-    "Vec",
-    "Box",
-    "Arc",
-    "first",
-    "last",
-    "take",
-    "name",
-    "value",
-    "serialize",
-    "deserialize",
-    "index",
-    "extend",
-    "deref",
-    "is_empty",
-    "is_some",
-    "is_none",
-    "is_ok",
-    "is_err",
-    "unwrap_or_default",
-    "unwrap_or_else",
-    "as_bytes",
-    "as_slice",
-    "to_vec",
-    "chars",
-    "bytes",
-    "lines",
-    "split",
-    "trim",
-    "format",
-    "lock",
-    "sleep",
-    "elapsed",
-    "type_id",
-    "hash",
-    "min",
-    "max",
-    "sort",
-    "keys",
-    "values",
-    "get_mut",
-    "entry",
-    "pop",
-    "sum",
-    "count",
-    "starts_with",
-    "ends_with",
-    "replace",
-    "execute",
-    "query",
-    "bind",
-    "fetch",
-];
 
 /// Words in names of helpers that look at what a statement has done.
 const ROW_HELPERS: &[&str] = &["rows", "affected"];
@@ -141,7 +43,8 @@ pub(super) struct Demand {
 struct Names {
     used: BTreeSet<String>,
     defined: BTreeSet<String>,
-    /// Functions that act on locks, and their callers: whoever calls them holds the locks.
+    /// Functions that act on locks or take leases of rows, and their callers: whoever calls them holds the
+    /// locks.
     acting: BTreeSet<String>,
     /// Those of them that implement a trait: code that knows the trait alone calls them.
     behind_traits: BTreeSet<String>,
@@ -151,6 +54,8 @@ struct Names {
     imported: BTreeSet<(String, String)>,
     /// Functions that run statements on the connection or transaction of their caller.
     in_session: BTreeSet<String>,
+    /// Constants that hold statements, which run where the constants are used.
+    texts: BTreeSet<String>,
 }
 
 impl Demand {
@@ -160,17 +65,18 @@ impl Demand {
         files: impl Iterator<Item = (Option<usize>, Option<&'f Interest>, &'f ParsedFile)>,
     ) {
         for (package, interest, file) in files {
-            let FileFacts::Rust(facts) = &file.facts else { continue };
+            let FileFacts::Rust(facts) = &*file.facts else { continue };
             let names = self.packages.entry(package).or_default();
             names.define(facts);
+            names.note_texts(facts);
             match interest {
                 Some(Interest::Lock) => {
                     names.ask_for_lock(models, facts);
                     names.open_globs(facts);
                     names.note_imports(facts);
                 }
-                Some(Interest::Statement) => names.ask_for_statement(facts),
-                Some(Interest::Signal) | None => names.ask_as_helper(facts),
+                Some(Interest::Statement) => names.ask_for_statement(models, facts),
+                Some(Interest::Signal) | None => names.ask_as_helper(models, facts),
             }
             names.follow_sessions(models, facts);
             names.follow_renames(facts);
@@ -211,9 +117,10 @@ impl Demand {
         let mut wanted = Wanted::default();
         if let Some(own) = self.packages.get(&package) {
             wanted.definitions.extend(own.used.difference(&own.defined));
-            wanted.uses.extend(own.acting.union(&own.in_session));
+            wanted.uses.extend(own.acting.union(&own.in_session).chain(&own.texts));
             wanted.opened.extend(&own.opened);
             wanted.imported.extend(&own.imported);
+            wanted.programs |= !own.acting.is_empty();
         }
         for &(from, to) in dependencies {
             if Some(to) == package
@@ -225,6 +132,7 @@ impl Demand {
                 && let Some(dependency) = self.packages.get(&Some(to))
             {
                 wanted.uses.extend(&dependency.acting);
+                wanted.programs |= !dependency.acting.is_empty();
             }
         }
         wanted
@@ -264,6 +172,9 @@ impl Names {
                 self.imported.insert((module.clone(), name.clone()));
             }
         }
+        for function in facts.functions.iter().filter(|function| !function.is_test) {
+            self.imported.extend(paths_of_modules(function));
+        }
     }
 
     /// Functions with lock operations need all they use, and are needed by all who use them.
@@ -289,15 +200,37 @@ impl Names {
         self.used.extend(facts.functions.iter().filter_map(|function| function.owner.clone()));
     }
 
+    fn note_texts(&mut self, facts: &RustFile) {
+        let constants = facts.constants.iter().filter(|constant| !constant.is_test);
+        self.texts.extend(constants.filter(|c| holds_statement(c)).map(|constant| constant.name.clone()));
+    }
+
     /// A file with statements needs their texts, what looks at their counts, whose time they are given, and
     /// where the tokens come from.
-    fn ask_for_statement(&mut self, facts: &RustFile) {
+    fn ask_for_statement(&mut self, models: &Models, facts: &RustFile) {
+        let leases = facts.constants.iter().filter(|constant| !constant.is_test && is_row_lease(constant));
+        self.acting.extend(leases.map(|constant| constant.name.clone()));
+        let locks_session = names_session_lock(facts);
         for function in &facts.functions {
+            if locks_session || hands_on_statement(models, function) {
+                self.use_all(function);
+            }
+            // `impl<C: Clock> Rooms<C>`: the trait stands for the clock.
+            let bounds = function.generics.iter().flat_map(|generic| &generic.bounds);
+            self.used.extend(
+                bounds.filter(|bound| names_clock(bound.name())).map(|bound| bound.name().to_owned()),
+            );
+            let acts = || {
+                takes_row_lease(function)
+                    || mentioned(function).iter().any(|name| self.acting.contains(*name))
+            };
+            if !function.is_test && acts() {
+                self.acting.insert(function.name.clone());
+            }
             self.used.extend(sources_of_tokens(function));
             for name in mentioned(function) {
                 let is_constant = name.chars().all(|c| c.is_uppercase() || c == '_' || c.is_numeric());
-                let reads_clock = || words(name).iter().any(|word| CLOCK_HELPERS.contains(&word.as_str()));
-                if is_constant || ROW_HELPERS.iter().any(|word| name.contains(word)) || reads_clock() {
+                if is_constant || ROW_HELPERS.iter().any(|word| name.contains(word)) || names_clock(name) {
                     self.used.insert(name.to_owned());
                 }
             }
@@ -305,7 +238,12 @@ impl Names {
     }
 
     /// A file that was asked for needs what the wanted functions use; and callers have callers.
-    fn ask_as_helper(&mut self, facts: &RustFile) {
+    fn ask_as_helper(&mut self, models: &Models, facts: &RustFile) {
+        let runs_text =
+            |function: &Function| mentioned(function).iter().any(|name| self.texts.contains(*name));
+        if facts.functions.iter().any(runs_text) {
+            self.ask_for_statement(models, facts);
+        }
         for function in &facts.functions {
             if !function.is_test && mentioned(function).iter().any(|name| self.acting.contains(*name)) {
                 self.acting.insert(function.name.clone());
@@ -345,6 +283,8 @@ struct Wanted<'d> {
     uses: BTreeSet<&'d String>,
     opened: BTreeSet<&'d String>,
     imported: BTreeSet<&'d (String, String)>,
+    /// Where locks are taken, it matters how the program ends.
+    programs: bool,
 }
 
 impl Wanted<'_> {
@@ -367,13 +307,13 @@ impl Wanted<'_> {
             needles.extend(behind.iter().map(|behind| format!("{name}{behind}")));
             names.extend(behind.iter().map(|_| definitions + number));
         }
-        if needles.is_empty() {
+        if needles.is_empty() && !self.programs {
             return None;
         }
         let matcher = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(needles).ok()?;
         let opened = self.opened.iter().map(|name| (*name).clone()).collect();
         let imported = self.imported.iter().map(|pair| (*pair).clone()).collect();
-        Some(Search { matcher, names, definitions, opened, imported })
+        Some(Search { matcher, names, definitions, opened, imported, programs: self.programs })
     }
 }
 
@@ -385,12 +325,16 @@ pub(super) struct Search {
     definitions: usize,
     opened: BTreeSet<String>,
     imported: Vec<(String, String)>,
+    programs: bool,
 }
 
 impl Search {
     /// Whether a file is a module that is opened by a glob, and hands on names of others, or one that an
-    /// import names, with what it imports.
+    /// import names, with what it imports; or a program whose `main` may lead to a lock by any name.
     pub(super) fn opens(&self, path: &str, text: &str) -> bool {
+        if self.programs && is_program(path) && text.contains("fn main(") {
+            return true;
+        }
         let mut parts = path.trim_end_matches(".rs").rsplit('/');
         let name = parts.next().filter(|name| *name != "mod").or_else(|| parts.next());
         let Some(name) = name else { return false };
@@ -412,6 +356,71 @@ impl Search {
     pub(super) fn tells(&self, name: usize, files: usize) -> bool {
         files <= if name < self.definitions { MOST_DEFINITIONS } else { MOST_CALLERS }
     }
+}
+
+fn names_clock(name: &str) -> bool {
+    words(name).iter().any(|word| CLOCK_HELPERS.contains(&word.as_str()))
+}
+
+/// Whether a function gives the text of a statement to a method that is no client's.
+fn hands_on_statement(models: &Models, function: &Function) -> bool {
+    let is_text = |arg: &Expr| match &arg.kind {
+        ExprKind::Text(text) => looks_like_statement(&text.value),
+        _ => false,
+    };
+    let mut hands_on = false;
+    if let Some(body) = &function.body {
+        each_expr(body, &mut |expr| {
+            if let ExprKind::MethodCall { method, args, .. } = &expr.kind {
+                let is_client = models.statement(method).is_some() || models.preparation(method).is_some();
+                hands_on |= !is_client && args.iter().any(is_text);
+            }
+        });
+    }
+    hands_on
+}
+
+/// Whether a constant of the file locks the session: then it matters what the statement is run on.
+fn names_session_lock(facts: &RustFile) -> bool {
+    let mut names = false;
+    for value in facts.constants.iter().filter_map(|constant| constant.value.as_ref()) {
+        each_part(value, &mut |part| {
+            if let ExprKind::Text(text) = &part.kind {
+                let text = text.value.to_ascii_lowercase();
+                names |= ["advisory_", "get_lock("].iter().any(|call| text.contains(call));
+            }
+        });
+    }
+    names
+}
+
+/// `numbers::next`: the module and what is meant in it.
+fn paths_of_modules(function: &Function) -> BTreeSet<(String, String)> {
+    let mut paths = BTreeSet::new();
+    if let Some(body) = &function.body {
+        each_expr(body, &mut |expr| {
+            if let ExprKind::Path(path) = &expr.kind
+                && let [.., module, name] = path.as_slice()
+                && module.starts_with(char::is_lowercase)
+            {
+                paths.insert((module.clone(), name.clone()));
+            }
+        });
+    }
+    paths
+}
+
+/// Whether a constant holds a statement, or a part of one.
+fn holds_statement(constant: &Constant) -> bool {
+    let mut holds = false;
+    if let Some(value) = &constant.value {
+        each_part(value, &mut |part| {
+            if let ExprKind::Text(text) = &part.kind {
+                holds |= looks_like_statement(&text.value);
+            }
+        });
+    }
+    holds
 }
 
 fn may_hold_script(constant: &Constant) -> bool {
@@ -454,6 +463,10 @@ fn mentioned(function: &Function) -> BTreeSet<&str> {
 
 fn is_own_crate(segment: &str) -> bool {
     matches!(segment, "crate" | "self" | "super")
+}
+
+fn is_program(path: &str) -> bool {
+    path == "main.rs" || path.ends_with("/main.rs") || path.contains("/bin/")
 }
 
 fn is_telling(name: &str) -> bool {

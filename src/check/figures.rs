@@ -35,7 +35,7 @@ impl SqlCounts {
 pub(super) fn sql_figures(parsed: &[ParsedFile], sources: &Sources) -> SqlFigures {
     let mut figures = SqlFigures::default();
     for file in parsed.iter().filter(|file| sources.file(file.file).reported) {
-        let FileFacts::Sql(facts, dialect) = &file.facts else { continue };
+        let FileFacts::Sql(facts, dialect) = &*file.facts else { continue };
         let counts = figures.by_dialect.entry(*dialect).or_default();
         let mut doubtful: Vec<(Span, Reading)> = Vec::new();
         // Bodies hold no routines, so that one level is all there is.

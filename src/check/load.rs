@@ -7,7 +7,8 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::demand::{Demand, Search};
-use super::{Options, front_ends};
+use super::kept::{How, KeptFacts, Read};
+use super::{Options, Stop, front_ends};
 use crate::configuration::Configuration;
 use crate::facts::file::{FileFacts, ParsedFile};
 use crate::facts::sql::Dialect;
@@ -29,6 +30,8 @@ struct Settings<'a> {
     packages: &'a Packages,
     /// The one database of each package, where its manifest shows it.
     dialects: &'a [Option<Dialect>],
+    kept: &'a KeptFacts,
+    stop: &'a Stop,
 }
 
 impl Settings<'_> {
@@ -54,14 +57,15 @@ pub(super) struct Loaded {
 /// Reads and parses the files of a run; texts that are worth keeping are kept in `sources`. Rust code of
 /// tests, benches and examples is left alone unless `tests` asks for it.
 pub(super) fn load(sources: &mut Sources, options: &Options) -> Loaded {
-    let Options { models, configuration, .. } = options;
+    let Options { models, configuration, kept, stop, tests, .. } = options;
     let mut problems = Vec::new();
     let words = Words::with(models.own_words());
-    let reading = read_all(sources, options.tests, &words, &mut problems);
+    let reading = read_all(sources, options, &words, &mut problems);
     let (packages, broken) = read_packages(sources);
     problems.extend(broken);
     let dialects = super::workspace::dialects(&packages);
-    let settings = Settings { tests: options.tests, configuration, packages: &packages, dialects: &dialects };
+    let settings =
+        Settings { tests: *tests, configuration, packages: &packages, dialects: &dialects, kept, stop };
     let mut parsed = parse_all(sources, &reading.wanted, settings, &mut problems);
     let mut demand = Demand::default();
     let dependencies = super::workspace::dependencies(&packages);
@@ -85,6 +89,10 @@ pub(super) fn load(sources: &mut Sources, options: &Options) -> Loaded {
         parsed.extend(more);
     }
     parsed.sort_by_key(|file| file.file);
+    // A run that was stopped has not seen them all.
+    if !stop.is_given() {
+        kept.keep_only(&parsed.iter().map(|file| sources.absolute(file.file)).collect());
+    }
     Loaded { packages, parsed, problems }
 }
 
@@ -99,7 +107,13 @@ struct Reading {
 }
 
 /// Reads every file.
-fn read_all(sources: &mut Sources, tests: bool, words: &Words, problems: &mut Vec<InputProblem>) -> Reading {
+fn read_all(
+    sources: &mut Sources,
+    options: &Options,
+    words: &Words,
+    problems: &mut Vec<InputProblem>,
+) -> Reading {
+    let tests = options.tests;
     let files: Vec<(FileId, FileKind)> = sources
         .files()
         .filter(|(_, file)| file.kind != FileKind::Folder)
@@ -108,6 +122,7 @@ fn read_all(sources: &mut Sources, tests: bool, words: &Words, problems: &mut Ve
         .collect();
     let read: Vec<(FileId, FileKind, Option<Interest>, Option<Text>)> = files
         .into_par_iter()
+        .take_any_while(|_| !options.stop.is_given())
         .map(|(id, kind)| match sources.read(id) {
             Ok(text) if kind == FileKind::Rust => match interest_in(&text, tests, words) {
                 None => (id, kind, None, None),
@@ -188,22 +203,37 @@ fn parse_all(
         wanted.iter().filter_map(|&id| Some((id, sources.file(id).kind, sources.text(id)?))).collect();
     let parsed: Vec<(ParsedFile, Vec<InputProblem>)> = texts
         .into_par_iter()
+        .take_any_while(|_| !settings.stop.is_given())
         .map(|(file, kind, text)| {
-            let skips_tests = kind == FileKind::Rust && !settings.tests;
-            let code = if skips_tests { without_test_modules(&text) } else { Cow::Borrowed(&*text) };
-            // Nothing is reported of what is left out, so that nothing can be suppressed there.
-            let suppressions = suppression::scan(kind, &code);
-            let (facts, problems) = if illegible.contains(&file) {
-                (FileFacts::Unreadable, Vec::new())
+            let dialect = settings.dialect(sources, file);
+            let how = How { dialect, skips_tests: kind == FileKind::Rust && !settings.tests };
+            let is_legible = !illegible.contains(&file);
+            let make = || parse(file, kind, &text, how, is_legible);
+            let Read { facts, suppressions, mut problems } = if is_legible {
+                settings.kept.read(sources.absolute(file), &text, how, make)
             } else {
-                front_ends::parse(file, kind, settings.dialect(sources, file), &code)
+                make()
             };
+            // Files have other numbers in each run.
+            problems.iter_mut().for_each(|problem| problem.file = file);
             (ParsedFile { file, facts, suppressions }, problems)
         })
         .collect();
     let (parsed, found): (Vec<_>, Vec<_>) = parsed.into_iter().unzip();
     problems.extend(found.into_iter().flatten());
     parsed
+}
+
+fn parse(file: FileId, kind: FileKind, text: &str, how: How, is_legible: bool) -> Read {
+    let code = if how.skips_tests { without_test_modules(text) } else { Cow::Borrowed(text) };
+    // Nothing is reported of what is left out, so that nothing can be suppressed there.
+    let suppressions = suppression::scan(kind, &code);
+    let (facts, problems) = if is_legible {
+        front_ends::parse(file, kind, how.dialect, &code)
+    } else {
+        (FileFacts::Unreadable, Vec::new())
+    };
+    Read { facts: Arc::new(facts), suppressions, problems }
 }
 
 fn keep(sources: &mut Sources, file: FileId, result: Text, problems: &mut Vec<InputProblem>) {

@@ -115,6 +115,7 @@ mod tests {
             related: Vec::new(),
             lock: None,
             help: String::new(),
+            fixes: Vec::new(),
         }
     }
 

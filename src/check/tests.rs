@@ -14,9 +14,11 @@ fn options(folder: &Path, paths: &[&str]) -> Options {
         jobs: NonZeroUsize::new(2),
         selection: Selection::default(),
         models: Models::built_in(),
-        unsaved: None,
+        unsaved: Vec::new(),
         changes: None,
         configuration: Arc::default(),
+        kept: Arc::default(),
+        stop: Stop::default(),
     }
 }
 

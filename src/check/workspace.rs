@@ -19,14 +19,14 @@ pub(super) fn inventory(workspace: &Workspace<'_>) -> Inventory {
     let listed = listed(workspace);
     let texts: Vec<(FileId, std::sync::Arc<str>)> = parsed
         .iter()
-        .filter(|file| !matches!(file.facts, FileFacts::Rust(_)))
+        .filter(|file| !matches!(*file.facts, FileFacts::Rust(_)))
         .filter_map(|file| Some((file.file, sources.text(file.file)?)))
         .collect();
     let included =
         IncludedTexts::new(texts.iter().map(|(file, text)| (sources.path(*file), *file, text.as_ref())));
     let rust: Vec<SourceUnit<'_>> = parsed
         .iter()
-        .filter_map(|file| match &file.facts {
+        .filter_map(|file| match &*file.facts {
             FileFacts::Rust(facts) => Some(SourceUnit {
                 file: file.file,
                 path: sources.path(file.file),
@@ -40,7 +40,7 @@ pub(super) fn inventory(workspace: &Workspace<'_>) -> Inventory {
     let sql = sql_units(workspace, &listed);
     let libraries: Vec<(FileId, &LuaFile)> = parsed
         .iter()
-        .filter_map(|file| match &file.facts {
+        .filter_map(|file| match &*file.facts {
             FileFacts::Lua(library) => Some((file.file, library)),
             _ => None,
         })
@@ -80,7 +80,7 @@ fn sql_units<'a>(workspace: &Workspace<'a>, listed: &[Package]) -> Vec<SqlUnit<'
     let Workspace { sources, packages, parsed, asked, configuration, .. } = *workspace;
     parsed
         .iter()
-        .filter_map(|file| match &file.facts {
+        .filter_map(|file| match &*file.facts {
             FileFacts::Sql(facts, dialect) => {
                 let package = packages.of(file.file);
                 let absolute = sources.absolute(file.file);

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::finding::Applicability;
+
 /// Finds the distributed-lock code that lets a paused worker write stale data.
 #[derive(Debug, Parser)]
 #[command(name = "leaselint", version, args_conflicts_with_subcommands = true)]
@@ -24,6 +26,8 @@ pub(super) enum Command {
     Check(CheckArguments),
     /// Write down today's findings, so that later checks report new ones only
     Baseline(BaselineArguments),
+    /// Serve an editor over stdin and stdout, as the Language Server Protocol asks
+    Lsp(LanguageServerArguments),
     /// Print a rule's page: why, bad, good, fix, what it does not flag
     Explain {
         /// The rule's name
@@ -49,6 +53,9 @@ pub(super) enum Command {
 
 #[derive(Debug, Args)]
 pub(super) struct CheckArguments {
+    /// Files and folders; the working directory when none is given
+    #[arg(value_name = "PATH")]
+    pub(super) paths: Vec<PathBuf>,
     #[command(flatten)]
     pub(super) scope: Scope,
     /// The form of the report on stdout
@@ -75,6 +82,8 @@ pub(super) struct CheckArguments {
     /// Report only what concerns lines, and locks, changed since this revision (asks git)
     #[arg(long, value_name = "REV")]
     pub(super) new_since: Option<String>,
+    #[command(flatten)]
+    pub(super) fixes: FixArguments,
     /// Count the findings of each rule at the end of the human report
     #[arg(long)]
     pub(super) statistics: bool,
@@ -95,12 +104,37 @@ pub(super) struct CheckArguments {
     pub(super) verbose: bool,
 }
 
-/// What is checked, and for what.
+/// What is mended.
+#[derive(Debug, Args)]
+pub(super) struct FixArguments {
+    /// Write the fixes that are right for certain, then report what is left
+    #[arg(long, conflicts_with = "stdin_filename")]
+    pub(super) fix: bool,
+    /// Write the fixes as well that a person should look at
+    #[arg(long, conflicts_with = "stdin_filename")]
+    pub(super) fix_suggested: bool,
+    /// Print what the fixes would change, and write nothing
+    #[arg(long, conflicts_with = "output")]
+    pub(super) diff: bool,
+    /// Fix files that have changes which are not committed, or that are not under git
+    #[arg(long)]
+    pub(super) allow_dirty: bool,
+}
+
+impl FixArguments {
+    /// How sure a fix must be to be written; `None` when nothing is.
+    pub(super) fn wanted(&self) -> Option<Applicability> {
+        if self.fix_suggested {
+            Some(Applicability::Suggestion)
+        } else {
+            (self.fix || self.diff).then_some(Applicability::Machine)
+        }
+    }
+}
+
+/// What is checked of the files, and for what.
 #[derive(Debug, Args)]
 pub(super) struct Scope {
-    /// Files and folders; the working directory when none is given
-    #[arg(value_name = "PATH")]
-    pub(super) paths: Vec<PathBuf>,
     /// Only these rules or groups
     #[arg(long, value_name = "RULE", value_delimiter = ',')]
     pub(super) select: Vec<String>,
@@ -126,11 +160,23 @@ pub(super) struct Scope {
 
 #[derive(Debug, Args)]
 pub(super) struct BaselineArguments {
+    /// Files and folders; the working directory when none is given
+    #[arg(value_name = "PATH")]
+    pub(super) paths: Vec<PathBuf>,
     #[command(flatten)]
     pub(super) scope: Scope,
     /// The file to write; the configured baseline, or leaselint-baseline.json, when none is given
     #[arg(long, value_name = "FILE")]
     pub(super) baseline: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct LanguageServerArguments {
+    #[command(flatten)]
+    pub(super) scope: Scope,
+    /// What editors say to servers that know other ways as well
+    #[arg(long, hide = true)]
+    stdio: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -232,7 +278,7 @@ mod tests {
     fn check_is_the_default_command() {
         let bare = Arguments::try_parse_from(["leaselint", "--pedantic", "src", "a.sql"]).unwrap();
         assert!(bare.command.is_none() && bare.check.scope.pedantic);
-        assert_eq!(bare.check.scope.paths.len(), 2);
+        assert_eq!(bare.check.paths.len(), 2);
         let named = Arguments::try_parse_from(["leaselint", "check", "--jobs", "2", "src"]).unwrap();
         assert!(
             matches!(named.command, Some(Command::Check(check)) if check.scope.jobs == NonZeroUsize::new(2))

@@ -5,10 +5,13 @@
 
 mod arguments;
 mod baseline;
+mod fix;
+mod language_server;
 mod render;
 mod report_file;
 mod rule_pages;
 mod run_check;
+mod run_options;
 mod stream;
 
 use std::ffi::OsString;
@@ -49,6 +52,7 @@ fn answer(command: clap::Command, arguments: Vec<OsString>) -> u8 {
     match parsed.command {
         Some(Command::Check(check)) => run_check::run(&check),
         Some(Command::Baseline(arguments)) => run_check::write_baseline(&arguments),
+        Some(Command::Lsp(arguments)) => language_server::run(arguments),
         Some(Command::Explain { rule }) => rule_pages::explain(&rule),
         Some(Command::Rules) => rule_pages::list(),
         Some(Command::Completions { shell }) => print_bytes(&completions(shell)),

@@ -21,7 +21,9 @@ pub(super) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
         _ => {}
     }
     let beside = temporary_name(&target)?;
-    let written = write_new(&beside, content).and_then(|()| fs::rename(&beside, &target));
+    let written = write_new(&beside, content)
+        .and_then(|()| keep_permissions(&target, &beside))
+        .and_then(|()| fs::rename(&beside, &target));
     if written.is_err() {
         // What is half written is of no use; that it cannot be removed is not the error to tell.
         let _ = fs::remove_file(&beside);
@@ -33,6 +35,14 @@ fn closed_pipe_is_quiet(result: io::Result<()>) -> io::Result<()> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result,
+    }
+}
+
+/// What may be done with a file stays as it was.
+fn keep_permissions(old: &Path, new: &Path) -> io::Result<()> {
+    match fs::metadata(old) {
+        Ok(found) => fs::set_permissions(new, found.permissions()),
+        Err(_) => Ok(()),
     }
 }
 

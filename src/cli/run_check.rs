@@ -3,20 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Instant;
 use std::{env, fs, io};
 
-use super::arguments::{BaselineArguments, CheckArguments, Color, FailOn, Format, Scope};
+use super::arguments::{BaselineArguments, CheckArguments, Color, FailOn, Format};
 use super::baseline::{self, BaselineError};
+use super::fix::{FixError, fix_all};
 use super::render::render;
+use super::run_options::{OptionsError, asked_for, options_for, working_directory};
 use super::{COULD_NOT, FAILED, report_file, stream};
 use crate::changes::{Changes, ChangesError};
-use crate::check::{self, CheckError, Options, Report, Selection, check};
-use crate::configuration::{Configuration, ConfigurationError};
+use crate::check::{self, CheckError, Options, Report, check};
 use crate::facts::reading::Reading;
-use crate::resolve::Models;
-use crate::rules::UnknownRule;
 use crate::sources::{PathError, ReadError, Sources, Unsaved, read_unsaved};
 
 /// Why the command could not do its work.
@@ -25,11 +23,7 @@ enum Failure {
     #[error(transparent)]
     Check(#[from] CheckError),
     #[error(transparent)]
-    Configuration(#[from] ConfigurationError),
-    #[error(transparent)]
-    UnknownRule(#[from] UnknownRule),
-    #[error("the working directory cannot be told: {0}")]
-    WorkingDirectory(io::Error),
+    Options(#[from] OptionsError),
     #[error("cannot write {}: {source}", path.display())]
     Output { path: PathBuf, source: io::Error },
     #[error("two reports cannot be written to one file: {}", .0.display())]
@@ -40,6 +34,8 @@ enum Failure {
     Baseline(#[from] BaselineError),
     #[error(transparent)]
     Changes(#[from] ChangesError),
+    #[error(transparent)]
+    Fix(#[from] FixError),
     #[error("cannot write to stdout: {0}")]
     Stdout(io::Error),
 }
@@ -68,12 +64,36 @@ fn try_run(arguments: &CheckArguments) -> Result<u8, Failure> {
         return print_text(&lines.concat());
     }
     let start = Instant::now();
-    let (mut report, sources) = check(&options)?;
     let configured = configured_baseline(&options).filter(|_| !arguments.no_baseline);
-    if let Some(path) = arguments.baseline.as_deref().or(configured) {
-        let notes = baseline::apply(&mut report, &sources, path)?;
-        report.notes.extend(notes);
-    }
+    let known = arguments.baseline.as_deref().or(configured);
+    let apply_baseline = |report: &mut Report, sources: &Sources| -> Result<(), Failure> {
+        if let Some(path) = known {
+            let notes = baseline::apply(report, sources, path)?;
+            report.notes.extend(notes);
+        }
+        Ok(())
+    };
+    let (report, sources) = match arguments.fixes.wanted() {
+        Some(least) => {
+            let outcome = fix_all(&options, least, apply_baseline)?;
+            if arguments.fixes.diff {
+                let fails = outcome.count > 0 && !arguments.exit_zero;
+                print_text(&outcome.difference())?;
+                return Ok(if fails { FAILED } else { 0 });
+            }
+            outcome.write(arguments.fixes.allow_dirty)?;
+            if outcome.count > 0 && !arguments.quiet {
+                let what = if outcome.count == 1 { "finding" } else { "findings" };
+                stream::tell("note", &format!("fixed {} {what}", outcome.count));
+            }
+            (outcome.report, outcome.sources)
+        }
+        None => {
+            let (mut report, sources) = check(&options)?;
+            apply_baseline(&mut report, &sources)?;
+            (report, sources)
+        }
+    };
     if arguments.verbose {
         tell_figures(&report, &sources, start);
     }
@@ -93,7 +113,9 @@ fn try_run(arguments: &CheckArguments) -> Result<u8, Failure> {
 /// The command `baseline`.
 pub(super) fn write_baseline(arguments: &BaselineArguments) -> u8 {
     let write = || -> Result<(), Failure> {
-        let (options, _) = options_of(&arguments.scope, check::FailOn::Warning)?;
+        let folder = working_directory()?;
+        let paths = asked_for(&arguments.paths);
+        let options = options_for(&arguments.scope, paths, check::FailOn::Warning, folder)?;
         let (report, sources) = check(&options)?;
         let named = arguments.baseline.as_deref();
         let configured = configured_baseline(&options);
@@ -130,12 +152,18 @@ fn options(arguments: &CheckArguments) -> Result<Options, Failure> {
         FailOn::Never => check::FailOn::Never,
     };
     let unsaved = arguments.stdin_filename.as_deref().map(unsaved).transpose()?;
-    let (options, working_directory) = match &unsaved {
-        Some(unsaved) => options_for(&arguments.scope, vec![unsaved.path.clone()], fail_on)?,
-        None => options_of(&arguments.scope, fail_on)?,
+    let paths = match &unsaved {
+        Some(unsaved) => vec![unsaved.path.clone()],
+        None => asked_for(&arguments.paths),
     };
+    let working_directory = working_directory()?;
+    let options = options_for(&arguments.scope, paths, fail_on, working_directory.clone())?;
     let since = |revision: &String| Changes::since(revision, &working_directory);
-    Ok(Options { unsaved, changes: arguments.new_since.as_ref().map(since).transpose()?, ..options })
+    Ok(Options {
+        unsaved: unsaved.into_iter().collect(),
+        changes: arguments.new_since.as_ref().map(since).transpose()?,
+        ..options
+    })
 }
 
 /// The text on stdin, as that of a file which need not exist.
@@ -151,37 +179,6 @@ fn unsaved(path: &Path) -> Result<Unsaved, Failure> {
     };
     let text = read_unsaved(&mut io::stdin().lock()).map_err(Failure::Stdin)?;
     Ok(Unsaved { path: absolute, text: text.into() })
-}
-
-fn options_of(scope: &Scope, fail_on: check::FailOn) -> Result<(Options, PathBuf), Failure> {
-    let paths = if scope.paths.is_empty() { vec![PathBuf::from(".")] } else { scope.paths.clone() };
-    options_for(scope, paths, fail_on)
-}
-
-/// What a run over these paths is asked to do, and the folder that it is asked in.
-fn options_for(
-    scope: &Scope,
-    paths: Vec<PathBuf>,
-    fail_on: check::FailOn,
-) -> Result<(Options, PathBuf), Failure> {
-    let working_directory = fs::canonicalize(".").map_err(Failure::WorkingDirectory)?;
-    let configuration = match &scope.config {
-        Some(path) => Configuration::read(path, &working_directory)?,
-        None => Configuration::discover(&paths, &working_directory)?,
-    };
-    let options = Options {
-        paths,
-        working_directory: working_directory.clone(),
-        no_ignore: scope.no_ignore,
-        tests: scope.tests,
-        jobs: scope.jobs,
-        selection: Selection::new(&scope.select, &scope.ignore, scope.pedantic, fail_on)?,
-        models: Models::with(configuration.clients.clone(), configuration.signal_crates.clone()),
-        unsaved: None,
-        changes: None,
-        configuration: Arc::new(configuration),
-    };
-    Ok((options, working_directory))
 }
 
 fn tell_figures(report: &Report, sources: &Sources, start: Instant) {

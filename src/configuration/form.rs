@@ -38,6 +38,9 @@ pub(super) struct File {
     /// Key templates, with `*` for any text.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) lock_keys: Vec<String>,
+    /// What fixes write in the place of a GET and a DEL.
+    #[serde(skip_serializing_if = "CompareAndDelete::is_default")]
+    pub(super) compare_and_delete: CompareAndDelete,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) signal_crates: Vec<String>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -46,6 +49,23 @@ pub(super) struct File {
     pub(super) path: Vec<PathTable>,
     #[serde(skip_serializing)]
     pub(super) client: Vec<ClientModel>,
+}
+
+/// How a lock is compared and deleted in one step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum CompareAndDelete {
+    /// A Lua script, which every server knows.
+    #[default]
+    Script,
+    /// `DELEX key IFEQ value`, of Redis 8.4.
+    Delex,
+}
+
+impl CompareAndDelete {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// What holds for some files only.

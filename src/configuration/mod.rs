@@ -13,6 +13,8 @@ pub use form::Level;
 pub use policy::Policy;
 pub use reading::ConfigurationError;
 
+use form::CompareAndDelete;
+
 use crate::facts::sql::Dialect;
 use crate::locks::Conventions;
 use crate::resolve::ClientModel;
@@ -113,6 +115,7 @@ impl Configuration {
         conventions.expiry_columns.extend(file.expiry_columns);
         conventions.lock_tables.extend(file.lock_tables);
         conventions.lock_keys.extend(file.lock_keys);
+        conventions.has_delex |= file.compare_and_delete == CompareAndDelete::Delex;
         Ok(())
     }
 

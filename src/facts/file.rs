@@ -1,5 +1,7 @@
 //! What the front ends say about one file of the run, whatever its language.
 
+use std::sync::Arc;
+
 use super::FileId;
 use super::lua::LuaFile;
 use super::rust::RustFile;
@@ -10,14 +12,14 @@ use super::suppression::FileSuppressions;
 #[derive(Debug, Clone, PartialEq)]
 pub struct ParsedFile {
     pub file: FileId,
-    pub facts: FileFacts,
+    pub facts: Arc<FileFacts>,
     pub suppressions: FileSuppressions,
 }
 
 impl ParsedFile {
     /// Whether its code was parsed.
     pub fn is_readable(&self) -> bool {
-        match &self.facts {
+        match &*self.facts {
             FileFacts::Rust(_) | FileFacts::Sql(..) => true,
             FileFacts::Lua(file) => file.problem.is_none(),
             FileFacts::Unreadable => false,

@@ -15,5 +15,13 @@ pub mod sql;
 pub mod suppression;
 pub mod walk;
 
+use std::sync::Arc;
+
 pub use problem::InputProblem;
 pub use span::{FileId, Location, Span, TextMap};
+
+/// The texts that facts were taken from.
+pub trait Texts {
+    /// `None` for a file whose text was not kept.
+    fn text(&self, file: FileId) -> Option<Arc<str>>;
+}

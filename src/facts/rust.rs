@@ -160,6 +160,8 @@ pub struct Generic {
 pub struct Param {
     pub pattern: Pattern,
     pub ty: Type,
+    /// The type is a reference.
+    pub by_reference: bool,
 }
 
 /// A type as written, references and lifetimes left out.

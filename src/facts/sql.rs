@@ -238,6 +238,17 @@ pub struct Write {
     pub ctes: Vec<Cte>,
     /// Columns of RETURNING; `None` without the clause.
     pub returning: Option<Vec<String>>,
+    /// Where its clauses are written; empty for what no text shows.
+    pub clauses: Clauses,
+}
+
+/// The places of a statement's clauses, their keywords left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Clauses {
+    /// The assignments behind SET.
+    pub set: Option<Span>,
+    /// The condition behind WHERE.
+    pub condition: Option<Span>,
 }
 
 impl Write {
@@ -258,6 +269,7 @@ impl Write {
             join_conditions: Vec::new(),
             ctes: Vec::new(),
             returning: None,
+            clauses: Clauses::default(),
         }
     }
 }

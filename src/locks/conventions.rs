@@ -12,6 +12,8 @@ pub struct Conventions {
     pub lock_tables: Vec<String>,
     /// Key templates such as `turn:{}`; `*` stands for any text.
     pub lock_keys: Vec<String>,
+    /// The servers know `DELEX key IFEQ value` (Redis 8.4).
+    pub has_delex: bool,
 }
 
 impl Conventions {

@@ -23,6 +23,7 @@ pub mod statement;
 pub mod tables;
 pub mod timeline;
 pub mod vocabulary;
+pub mod written;
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -42,8 +43,9 @@ pub use regions::{HeldRegion, LateWrite};
 pub use renewal::{Handle, OnFailure, Pause, RenewalDefault, RenewalLoop, Repetition, Task};
 pub use reply::droppers;
 pub use rows::{
-    ClientClock, RowClaim, client_clocks, constant_row_owners, ignored_row_acquires, ignored_session_locks,
-    uncompared_row_owners, unguarded_row_claims, unguarded_row_releases, unguarded_row_renewals,
+    AddedSpan, ClientClock, RowClaim, RowLease, client_clocks, constant_row_owners, ignored_row_acquires,
+    ignored_session_locks, row_acquires, row_leases, uncompared_row_owners, unguarded_row_claims,
+    unguarded_row_releases, unguarded_row_renewals,
 };
 pub use schema::Schema;
 pub use statement::{
@@ -160,6 +162,13 @@ impl Inventory {
         if !compared_unknown.is_empty() {
             return Vec::new();
         }
+        // A caller that is followed up to here names the key in full; what compares it may know a part only.
+        let looked_at_elsewhere: BTreeSet<Location> = self
+            .acquires()
+            .into_iter()
+            .filter(|(_, acquire)| looked_at.contains(&acquire.key))
+            .map(|(_, acquire)| acquire.inner)
+            .collect();
         let stores_owner = |action: &Action| match action {
             Action::Acquire { owner: OwnerValue::Unique, .. } => true,
             Action::Acquire { owner: OwnerValue::Named(name), .. } => vocabulary::says_owner(name),
@@ -170,6 +179,7 @@ impl Inventory {
             .into_iter()
             .map(|(_, acquire)| acquire)
             .filter(|acquire| stores_owner(&acquire.action) && !looked_at.contains(&acquire.key))
+            .filter(|acquire| !looked_at_elsewhere.contains(&acquire.inner))
             .filter(|acquire| !acquire.token_in_key && self.keys[acquire.key].is_written)
             // Their libraries and leases free the lock by themselves.
             .filter(|acquire| !acquire.is_lock && acquire.advice.is_none())

@@ -91,7 +91,7 @@ pub fn is_claim_time(name: &str) -> bool {
 pub fn is_time(name: &str) -> bool {
     let words = words(name);
     let last = words.last().map_or("", String::as_str);
-    ["at", "time", "ts", "timestamp", "on", "date", "until"].contains(&last)
+    ["at", "time", "ts", "timestamp", "on", "date", "until", "since"].contains(&last)
         || is_deadline(name)
         || is_claim_time(name)
         || is_weak_deadline(name)

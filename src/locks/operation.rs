@@ -7,6 +7,7 @@ use serde::Deserialize;
 use crate::facts::Location;
 
 use super::renewal::Repetition;
+use super::written::WrittenCommand;
 
 /// What one function does to stores, helpers included, in order.
 #[derive(Debug, Clone)]
@@ -103,6 +104,8 @@ pub struct Operation {
     pub is_lock: bool,
     /// What its store offers instead; `None` for what the rules say of Redis.
     pub advice: Option<Arc<Advice>>,
+    /// Its text, where a fix may want to write it anew.
+    pub written: Option<Box<WrittenCommand>>,
     pub is_test: bool,
 }
 
@@ -251,6 +254,8 @@ pub enum OwnerValue {
     PerProcess,
     /// A variable, parameter or field of this name.
     Named(String),
+    /// What the store has answered: a count, a copy of something else.
+    Read,
     Unknown,
 }
 

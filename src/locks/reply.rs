@@ -24,6 +24,7 @@ pub fn droppers<'a>(
 }
 
 fn place(operation: &Operation) -> Location {
-    let call = operation.via.first().copied().filter(|_| operation.reply == ReplyUse::Ignored);
+    let is_here = operation.reply == ReplyUse::Ignored || operation.error_is_yes;
+    let call = operation.via.first().copied().filter(|_| is_here);
     call.unwrap_or(operation.location)
 }

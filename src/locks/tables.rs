@@ -5,6 +5,7 @@
 //! single statement.
 
 mod evidence;
+mod generations;
 mod holders;
 mod upkeep;
 mod walk;
@@ -90,6 +91,7 @@ impl Tables {
             evidence::columns(&mut tables, inventory, site);
         }
         holders::learn(&mut tables, inventory, &sites);
+        generations::learn(&mut tables, inventory, &sites);
         tables.profiles.values_mut().for_each(TableProfile::tell_tokens_from_owners);
         for site in &sites {
             evidence::claims(&mut tables, site);

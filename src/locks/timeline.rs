@@ -8,6 +8,8 @@ use crate::facts::Location;
 pub struct Timeline {
     /// Such as `Importer::run`.
     pub function: String,
+    /// The function's name.
+    pub location: Location,
     /// Its operations on keys, by their position in [`super::Inventory::sequences`].
     pub sequence: Option<usize>,
     pub steps: Vec<Step>,
@@ -27,6 +29,8 @@ pub struct Step {
     pub kind: StepKind,
     /// Where the function itself makes it, or calls the helper that does.
     pub place: Location,
+    /// The operation itself.
+    pub inner: Location,
     pub path: Path,
     /// In a task of its own, or in `Drop`.
     pub is_apart: bool,
@@ -46,6 +50,8 @@ pub struct Step {
     pub kept: Vec<usize>,
     /// The look in memory at a lease that says it is still held where this runs.
     pub check: Option<HeldCheck>,
+    /// The steps before it whose keys are made of a value that it binds: of an acquire, the lock of the very row.
+    pub binds_key_of: Vec<usize>,
     /// How many calls lie between the function and the step.
     pub depth: usize,
     /// The fields that its reply is put into, in what the function gives.
@@ -93,6 +99,8 @@ pub struct Ending {
     pub place: Location,
     /// The call itself.
     pub inner: Location,
+    /// The innermost call that leads to it.
+    pub helper: Option<Location>,
     /// How many calls lie between the two.
     pub depth: usize,
     /// How many steps came before it.

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::places::{PlaceSpan, Places};
 use super::written::pretty_json;
 use super::{SourceView, fingerprint, rule_url};
-use crate::finding::{Confidence, Finding, Severity, Summary};
+use crate::finding::{Applicability, Confidence, Edit, Finding, Fix, Severity, Summary};
 use crate::rules;
 
 /// The JSON Schema of the report.
@@ -42,7 +42,7 @@ struct JsonFinding<'a> {
     related: Vec<Related<'a>>,
     lock: Option<&'a str>,
     help: &'a str,
-    fixes: [Fix; 0],
+    fixes: Vec<JsonFix<'a>>,
     counterexample: [Step; 0],
     fingerprint: String,
     url: String,
@@ -55,11 +55,21 @@ struct Related<'a> {
     message: &'a str,
 }
 
-/// No rule offers one yet; the field is there for those who read it.
 #[derive(Serialize)]
-struct Fix;
+struct JsonFix<'a> {
+    title: &'a str,
+    applicability: &'static str,
+    edits: Vec<JsonEdit<'a>>,
+}
 
-/// As [`Fix`].
+#[derive(Serialize)]
+struct JsonEdit<'a> {
+    path: &'a str,
+    span: PlaceSpan,
+    replacement: &'a str,
+}
+
+/// No rule has one yet; the field is there for those who read it.
 #[derive(Serialize)]
 struct Step;
 
@@ -92,6 +102,7 @@ fn finding<'a>(from: &'a Finding, fingerprint: String, places: &mut Places<'a>) 
         message: &label.message,
     });
     let related = related.collect();
+    let fixes = from.fixes.iter().map(|one| fix(one, places)).collect();
     JsonFinding {
         rule: from.rule,
         group: rules::find(from.rule).map_or("", |rule| rule.group.as_str()),
@@ -103,10 +114,26 @@ fn finding<'a>(from: &'a Finding, fingerprint: String, places: &mut Places<'a>) 
         related,
         lock: from.lock.as_deref(),
         help: &from.help,
-        fixes: [],
+        fixes,
         counterexample: [],
         fingerprint,
         url: rule_url(from.rule),
+    }
+}
+
+fn fix<'a>(from: &'a Fix, places: &mut Places<'a>) -> JsonFix<'a> {
+    let edit = |edit: &'a Edit| JsonEdit {
+        path: places.path(edit.location),
+        span: places.span(edit.location),
+        replacement: &edit.replacement,
+    };
+    JsonFix {
+        title: &from.title,
+        applicability: match from.applicability {
+            Applicability::Machine => "safe",
+            Applicability::Suggestion => "unsafe",
+        },
+        edits: from.edits.iter().map(edit).collect(),
     }
 }
 

@@ -35,7 +35,8 @@ pub trait SourceView {
 /// Where a rule's page is found, followed by its name.
 const RULE_PAGES: &str = "https://leaselint.dev/rules/";
 
-fn rule_url(rule: &str) -> String {
+/// The address of a rule's page.
+pub fn rule_url(rule: &str) -> String {
     format!("{RULE_PAGES}{rule}")
 }
 

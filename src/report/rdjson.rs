@@ -10,7 +10,7 @@ use super::places::{Place, Places};
 use super::written::{json_line, pretty_json};
 use super::{HOME, SourceView, rule_url};
 use crate::facts::{FileId, Location as Where};
-use crate::finding::{Finding, Severity};
+use crate::finding::{Finding, Fix, Severity};
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -35,6 +35,15 @@ struct Diagnostic<'a> {
     code: Code<'a>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     related_locations: Vec<Related<'a>>,
+    /// Each is offered by itself, so that only fixes of one edit in the finding's file are told.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    suggestions: Vec<Suggestion<'a>>,
+}
+
+#[derive(Serialize)]
+struct Suggestion<'a> {
+    range: Range,
+    text: &'a str,
 }
 
 #[derive(Serialize)]
@@ -91,8 +100,17 @@ fn diagnostic<'a>(finding: &'a Finding, places: &mut Places<'a>) -> Diagnostic<'
         .related
         .iter()
         .map(|label| Related { message: &label.message, location: location(label.location, places) });
+    let related_locations = related.collect();
+    let suggestion = |fix: &'a Fix| match fix.edits.as_slice() {
+        [edit] if edit.location.file == finding.primary.file => {
+            Some(Suggestion { range: location(edit.location, places).range, text: &edit.replacement })
+        }
+        _ => None,
+    };
+    let suggestions = finding.fixes.iter().filter_map(suggestion).collect();
     Diagnostic {
-        related_locations: related.collect(),
+        related_locations,
+        suggestions,
         message: format!("{}\nhelp: {}", finding.message, finding.help),
         location: location(finding.primary, places),
         severity: match finding.severity {

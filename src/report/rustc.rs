@@ -13,7 +13,7 @@ use super::places::Places;
 use super::written::json_line;
 use super::{SourceView, human, rule_url};
 use crate::facts::Location;
-use crate::finding::{Finding, Severity};
+use crate::finding::{Applicability, Finding, Fix, Severity};
 
 #[derive(Serialize)]
 struct Envelope<'a> {
@@ -59,8 +59,8 @@ struct Span<'a> {
     column_end: u32,
     is_primary: bool,
     text: Vec<Line>,
-    label: &'a str,
-    suggested_replacement: Option<String>,
+    label: Option<&'a str>,
+    suggested_replacement: Option<&'a str>,
     suggestion_applicability: Option<&'static str>,
     expansion: Option<()>,
 }
@@ -91,6 +91,7 @@ fn diagnostic<'a>(finding: &'a Finding, rendered: String, places: &mut Places<'a
     let lock = finding.lock.iter().map(|lock| child("note", format!("lock: {lock}")));
     let mut children: Vec<Diagnostic<'_>> = vec![child("help", finding.help.clone())];
     children.extend(lock);
+    children.extend(finding.fixes.iter().map(|fix| suggestion(fix, places)));
     children.push(child("note", format!("see {}", rule_url(finding.rule))));
     Diagnostic {
         message: finding.message.clone(),
@@ -106,6 +107,20 @@ fn diagnostic<'a>(finding: &'a Finding, rendered: String, places: &mut Places<'a
         rendered: Some(rendered),
         ..child("", String::new())
     }
+}
+
+/// Editors offer a child whose spans all have a replacement as one quick fix, under its message.
+fn suggestion<'a>(fix: &'a Fix, places: &mut Places<'a>) -> Diagnostic<'a> {
+    let applicability = match fix.applicability {
+        Applicability::Machine => "MachineApplicable",
+        Applicability::Suggestion => "MaybeIncorrect",
+    };
+    let spans = fix.edits.iter().map(|edit| Span {
+        suggested_replacement: Some(&edit.replacement),
+        suggestion_applicability: Some(applicability),
+        ..span(edit.location, None, true, places)
+    });
+    Diagnostic { spans: spans.collect(), ..child("help", fix.title.clone()) }
 }
 
 fn child<'a>(level: &'static str, message: String) -> Diagnostic<'a> {
@@ -131,13 +146,18 @@ fn spans<'a>(finding: &'a Finding, places: &mut Places<'a>) -> Vec<Span<'a>> {
     let mut is_primary = true;
     let mut spans = Vec::with_capacity(labels.len());
     for (location, label) in labels {
-        spans.push(span(location, label, is_primary, places));
+        spans.push(span(location, Some(label), is_primary, places));
         is_primary = false;
     }
     spans
 }
 
-fn span<'a>(location: Location, label: &'a str, is_primary: bool, places: &mut Places<'a>) -> Span<'a> {
+fn span<'a>(
+    location: Location,
+    label: Option<&'a str>,
+    is_primary: bool,
+    places: &mut Places<'a>,
+) -> Span<'a> {
     let span = places.bounded(location);
     let lines = places.lines(location).into_iter().map(|line| Line {
         text: line.text.to_owned(),

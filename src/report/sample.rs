@@ -46,6 +46,7 @@ pub(super) fn finding(files: &Files, file: u32, needle: &str) -> Finding {
         related: Vec::new(),
         lock: Some("job-lock:{}".to_owned()),
         help: "compare and delete in one script".to_owned(),
+        fixes: Vec::new(),
     }
 }
 

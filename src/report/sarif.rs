@@ -9,15 +9,16 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use log::{
-    ArtifactLocation, Configuration, Driver, Flow, Help, Id, Location, Log, PhysicalLocation, Region,
-    ResultProperties, Rule, RuleProperties, Run, SarifResult, Step, Text, ThreadFlow, Tool,
+    ArtifactChange, ArtifactLocation, Configuration, Content, Driver, Fix, Flow, Help, Id, Location, Log,
+    PhysicalLocation, Region, Replacement, ResultProperties, Rule, RuleProperties, Run, SarifResult, Step,
+    Text, ThreadFlow, Tool,
 };
 
 use super::places::Places;
 use super::written::pretty_json;
 use super::{HOME, SourceView, fingerprint, rule_url};
-use crate::facts::Location as Where;
-use crate::finding::{Finding, Severity};
+use crate::facts::{FileId, Location as Where};
+use crate::finding::{self, Finding, Severity};
 use crate::rules::{self, RuleInfo};
 
 /// GitHub refuses a description that is longer.
@@ -100,6 +101,7 @@ fn result<'a>(finding: &'a Finding, fingerprint: String, places: &mut Places<'_>
         locations: vec![location(finding.primary, &finding.primary_label, places)],
         partial_fingerprints: BTreeMap::from([(FINGERPRINT, fingerprint)]),
         code_flows: code_flow(finding, places).into_iter().collect(),
+        fixes: finding.fixes.iter().map(|one| fix(one, places)).collect(),
         properties: ResultProperties { confidence: finding.confidence, lock: finding.lock.as_deref() },
     }
 }
@@ -141,20 +143,47 @@ fn code_flow(finding: &Finding, places: &mut Places<'_>) -> Option<Flow> {
     Some(Flow { thread_flows: vec![ThreadFlow { locations: steps.collect() }] })
 }
 
+/// The edits, each file's together.
+fn fix<'a>(from: &'a finding::Fix, places: &mut Places<'_>) -> Fix<'a> {
+    let mut changes: Vec<(FileId, ArtifactChange<'a>)> = Vec::new();
+    for edit in &from.edits {
+        let replacement = Replacement {
+            deleted_region: region(edit.location, places),
+            inserted_content: Content { text: &edit.replacement },
+        };
+        let file = edit.location.file;
+        match changes.iter_mut().find(|(of, _)| *of == file) {
+            Some((_, change)) => change.replacements.push(replacement),
+            None => {
+                let artifact_location = ArtifactLocation { uri: uri(places.path(edit.location)) };
+                changes.push((file, ArtifactChange { artifact_location, replacements: vec![replacement] }));
+            }
+        }
+    }
+    Fix {
+        description: Text { text: plain(&from.title) },
+        artifact_changes: changes.into_iter().map(|(_, change)| change).collect(),
+    }
+}
+
 fn location(at: Where, message: &str, places: &mut Places<'_>) -> Location {
-    let span = places.bounded(at);
     Location {
         id: None,
         physical_location: PhysicalLocation {
             artifact_location: ArtifactLocation { uri: uri(places.path(at)) },
-            region: Region {
-                start_line: span.start.line,
-                start_column: span.start.column,
-                end_line: span.end.line,
-                end_column: span.end.column,
-            },
+            region: region(at, places),
         },
         message: Text { text: plain(message) },
+    }
+}
+
+fn region(at: Where, places: &mut Places<'_>) -> Region {
+    let span = places.bounded(at);
+    Region {
+        start_line: span.start.line,
+        start_column: span.start.column,
+        end_line: span.end.line,
+        end_column: span.end.column,
     }
 }
 

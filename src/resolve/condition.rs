@@ -94,7 +94,11 @@ fn affirmation(constant: &Value) -> Option<bool> {
     match &constant.form {
         Form::Bool(yes) => Some(*yes),
         Form::Int(number) => Some(*number > 0),
-        Form::Text(_) => constant.as_text().map(|text| text.eq_ignore_ascii_case("OK")).filter(|yes| *yes),
+        Form::Text(_) => match constant.as_text()?.to_ascii_lowercase().as_str() {
+            "ok" | "true" => Some(true),
+            "false" => Some(false),
+            _ => None,
+        },
         Form::Variant("None" | "Err", _) => Some(false),
         Form::Variant(_, Some(inner)) => affirmation(inner),
         _ => None,

@@ -112,8 +112,12 @@ pub struct Flows {
     pub wall_clock: Option<Location>,
     /// That reading was moved into the past.
     pub moved_back: bool,
+    /// A span was added to that reading: a moment to come.
+    pub moved_on: bool,
     /// A reading of a monotonic clock: the earliest.
     pub monotonic: Option<Moment>,
+    /// A lease, or a session, that was made here.
+    pub lease: Option<Location>,
     /// A signal that asks the process to end, or the wait for one, and where it is named.
     pub signal: Option<Location>,
     /// A random number, a UUID: different for each evaluation.
@@ -148,10 +152,12 @@ impl Flows {
         self.wall_clock = self.wall_clock.or(other.wall_clock);
         self.monotonic = [self.monotonic, other.monotonic].into_iter().flatten().min();
         self.signal = self.signal.or(other.signal);
+        self.lease = self.lease.or(other.lease);
         self.random |= other.random;
         self.random_at = self.random_at.or(other.random_at);
         self.process |= other.process;
         self.moved_back |= other.moved_back;
+        self.moved_on |= other.moved_on;
         self.tasks.absorb(&other.tasks);
         self.cut |= other.cut;
         self.narrowed |= other.narrowed;

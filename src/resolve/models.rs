@@ -2,14 +2,15 @@
 //! `rules/clients/*.toml` and in a user's `leaselint.toml`; this module keeps them and answers by name.
 
 mod builders;
+mod endpoints;
 mod file;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock};
 
 pub use file::{
-    ActionName, Builder, ClientModel, Command, Compared, MergeWords, Query, Refusal, Signals, Statement,
-    Unit, ends_with,
+    ActionName, Builder, ClientModel, Command, Compared, MergeWords, Query, Refusal, Request, Signals,
+    Statement, Unit, ends_with,
 };
 
 use super::value::WriteCondition;
@@ -41,6 +42,8 @@ pub struct Models {
     /// The last segments of what begins a chain.
     builder_names: HashSet<String>,
     counts: Vec<String>,
+    requests: Vec<Request>,
+    http_crates: Vec<String>,
     /// Words of libraries that are not built in: a file that has one is worth parsing.
     own_words: Vec<String>,
     pub signals: Signals,
@@ -147,6 +150,9 @@ impl Models {
             }
         }
         self.counts.extend(file.counts);
+        self.http_crates.extend(file.http_crates);
+        let told = |request: Request| Request { advice: file.advice.clone(), ..request };
+        self.requests.extend(file.request.into_iter().map(told));
         self.signals.crates.extend(file.signals.crates);
         for builder in file.builder {
             let begins = builder.functions.iter().chain(&builder.entities);
@@ -158,6 +164,8 @@ impl Models {
         self.signals.methods.extend(file.signals.methods);
         self.signals.awaits.extend(file.signals.awaits);
         self.signals.handlers.extend(file.signals.handlers);
+        self.signals.registers.extend(file.signals.registers);
+        self.signals.interrupts.extend(file.signals.interrupts);
         self.signals.with_feature.extend(file.signals.with_feature);
     }
 

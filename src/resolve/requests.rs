@@ -34,6 +34,17 @@ pub enum WriteCondition {
     IfUnchanged,
 }
 
+/// A request over HTTP.
+#[derive(Debug, Clone, Default)]
+pub struct HttpRequest {
+    /// Such as `Method::PUT`, or the name of the method that began it.
+    pub method: Value,
+    pub url: Value,
+    /// Parameters of its query that are not in the URL.
+    pub query: Vec<(Value, Value)>,
+    pub body: Option<Value>,
+}
+
 /// The lifetime that an operation gives a key.
 #[derive(Debug, Clone, Default)]
 pub enum Expiry {
@@ -45,6 +56,8 @@ pub enum Expiry {
         unit: i128,
         value: Box<Value>,
     },
+    /// That of a lease, or a session, which it is tied to.
+    Lease(Box<Value>),
     /// At a moment of somebody's clock.
     At(Box<Value>),
     /// The lifetime that the key has.
@@ -82,6 +95,14 @@ pub struct QueryBuilder {
 pub struct TransactionBuilder {
     pub conditions: Vec<Value>,
     pub steps: Vec<Value>,
+}
+
+impl QueryBuilder {
+    /// The query that one of two paths has put together, as far as they agree.
+    pub fn either(&self, other: &Self) -> Self {
+        let longer = if self.binds.len() < other.binds.len() { other } else { self };
+        Self { text: Value::either(&self.text, &other.text), ..longer.clone() }
+    }
 }
 
 #[derive(Debug)]

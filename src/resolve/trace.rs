@@ -10,7 +10,7 @@ use crate::locks::{Advice, OnFailure};
 
 use super::flows::Few;
 use super::models::{MergeWords, Refusal};
-use super::value::{Expiry, Moment, OperationIndex, Value, WriteCondition};
+use super::value::{Expiry, HttpRequest, Moment, OperationIndex, Value, WriteCondition};
 
 /// How many operations of a callee are carried into its callers. Bounds the work on long call chains.
 pub const MAX_OPERATIONS: usize = 256;
@@ -297,6 +297,16 @@ pub enum Action {
     Increment,
     Watch,
     Unwatch,
+    /// A lease, or a session, is made, to which keys can be tied.
+    Grant {
+        expiry: Expiry,
+    },
+    /// The lease under the key gets more time.
+    KeepAlive,
+    /// The lease under the key ends, and with it the keys tied to it.
+    Revoke,
+    /// A request over HTTP whose URL is still a parameter.
+    Request(Rc<HttpRequest>),
     /// A document is merged into the object under the key; what that does is in the document.
     Merge(Rc<MergeCall>),
     Script(Rc<ScriptCall>),

@@ -9,8 +9,8 @@ pub use super::condition::Condition;
 pub use super::flows::{Asks, Flows, HeldQuestion, Moment, TimeUnit};
 use super::quantity::Ratio;
 pub use super::requests::{
-    CommandBuilder, Expiry, QueryBuilder, ScriptBuilder, SetOptions, TransactionBuilder, TransactionPart,
-    WriteCondition,
+    CommandBuilder, Expiry, HttpRequest, QueryBuilder, ScriptBuilder, SetOptions, TransactionBuilder,
+    TransactionPart, WriteCondition,
 };
 use crate::facts::rust::{Expr, Param, Type};
 use crate::facts::{FileId, Location, TextMap};
@@ -72,6 +72,7 @@ pub enum Form {
     /// A conditional transaction under construction, and what it is made of.
     Transaction(Rc<TransactionBuilder>),
     TransactionPart(Rc<TransactionPart>),
+    Request(Rc<HttpRequest>),
     /// The reply of an operation, and how far it has been unpacked.
     Reply(OperationIndex, Layer),
     /// The name of a function of the workspace, as a value.
@@ -179,6 +180,8 @@ pub enum Layer {
     Success,
     /// The number of changed rows.
     Count,
+    /// A message on a stream of answers: that there is one says nothing, what it says does.
+    Message,
 }
 
 impl Value {
@@ -409,6 +412,9 @@ impl Value {
                 })
                 .with_type(either_type()),
             (Form::Chain(a), Form::Chain(b)) if a.is_same_start(b) => a.either(b),
+            (Form::Query(a), Form::Query(b)) if a.location == b.location => {
+                Value::new(Form::Query(Rc::new(a.either(b)))).with_type(either_type())
+            }
             (Form::Document(_) | Form::Selected(_), Form::Document(_))
             | (Form::Document(_), Form::Selected(_)) => {
                 selected_documents(left, right).with_type(either_type())

@@ -1,19 +1,21 @@
 //! How a rule says what it found: a draft that cannot lack a place, a message or a remedy.
 
-use crate::facts::Location;
+use crate::facts::{Location, Texts};
 use crate::finding::{Confidence, Finding, Label, Severity};
 
 use super::RuleInfo;
+use super::edits::FixDraft;
 
 /// Collects the findings of one rule.
 pub struct Reporter<'a> {
     rule: &'static RuleInfo,
+    texts: &'a dyn Texts,
     findings: &'a mut Vec<Finding>,
 }
 
 impl<'a> Reporter<'a> {
-    pub(super) fn new(rule: &'static RuleInfo, findings: &'a mut Vec<Finding>) -> Self {
-        Self { rule, findings }
+    pub(super) fn new(rule: &'static RuleInfo, texts: &'a dyn Texts, findings: &'a mut Vec<Finding>) -> Self {
+        Self { rule, texts, findings }
     }
 
     pub fn add(&mut self, draft: Draft) {
@@ -27,6 +29,7 @@ impl<'a> Reporter<'a> {
             related: draft.related,
             lock: draft.lock,
             help: draft.help,
+            fixes: draft.fixes.iter().filter_map(|fix| fix.written(self.texts)).collect(),
         });
     }
 }
@@ -42,6 +45,7 @@ pub struct Draft {
     confidence: Confidence,
     related: Vec<Label>,
     lock: Option<String>,
+    fixes: Vec<FixDraft>,
 }
 
 impl Draft {
@@ -61,7 +65,15 @@ impl Draft {
             confidence: Confidence::High,
             related: Vec::new(),
             lock: None,
+            fixes: Vec::new(),
         }
+    }
+
+    /// Adds what would mend it, where the text allows to say so.
+    #[must_use]
+    pub fn fix(mut self, fix: Option<FixDraft>) -> Self {
+        self.fixes.extend(fix);
+        self
     }
 
     #[must_use]

@@ -1,6 +1,7 @@
 //! A holder reads the lock's value, sees itself, and deletes the key in a second step.
 
 use crate::locks::{Inventory, unguarded_row_releases};
+use crate::rules::edits::command;
 use crate::rules::{Draft, Reporter};
 
 const HELP: &str = "compare and delete in one step: a Lua script that deletes only while `GET` equals the owner value, or `DELEX key IFEQ owner` (Redis 8.4)";
@@ -34,7 +35,8 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
             )
             .related(read.location, "the owner is read here, in a step of its own")
             .lock(&key.name)
-            .related_to_helper(place, delete),
+            .related_to_helper(place, delete)
+            .fix(command::compare_and_delete(read, delete, inventory.conventions.has_delex)),
         );
     }
 }

@@ -1,6 +1,7 @@
 //! A holder reads the lock's value, sees itself, and gives the key more time in a second step.
 
 use crate::locks::{Inventory, unguarded_row_renewals};
+use crate::rules::edits::command;
 use crate::rules::{Draft, Reporter};
 
 pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
@@ -32,7 +33,8 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
             )
             .related(read.location, "the owner is read here, in a step of its own")
             .lock(&key.name)
-            .related_to_helper(place, renewal),
+            .related_to_helper(place, renewal)
+            .fix(command::compare_and_expire(read, renewal)),
         );
     }
 }

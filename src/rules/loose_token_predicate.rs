@@ -7,6 +7,7 @@ use crate::locks::Inventory;
 use crate::locks::guard::{GuardKind, LooseReason};
 use crate::locks::rows::{Protection, Purpose, RowWrite, row_writes};
 use crate::locks::tables::TokenKind;
+use crate::rules::edits::{FixDraft, statement};
 use crate::rules::{Draft, Reporter};
 
 pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
@@ -37,7 +38,16 @@ fn loose(row: &RowWrite<'_>, column: &str, reason: LooseReason, span: Span) -> D
         LooseReason::Unlocked => Severity::Warning,
         _ => Severity::Error,
     };
-    draft(row, column, message, label, span).severity(severity).confidence(confidence(row))
+    let fix = match (reason, row.token().map(|token| token.kind)) {
+        (LooseReason::NotEqual | LooseReason::WrongWay, Some(TokenKind::Ordered)) => {
+            statement::compare_older(row, column, span)
+        }
+        (LooseReason::NotEqual | LooseReason::WrongWay, Some(TokenKind::Version)) => {
+            statement::compare_equal(row, column, span)
+        }
+        _ => None,
+    };
+    draft(row, column, message, label, span).severity(severity).confidence(confidence(row)).fix(fix)
 }
 
 fn confidence(row: &RowWrite<'_>) -> Confidence {
@@ -59,7 +69,13 @@ fn equal_passes(row: &RowWrite<'_>, column: &str, span: Span) -> Draft {
         let message = format!("`<=` on `{column}` lets the same token write to `{table}` again");
         (message, Severity::Info)
     };
-    draft(row, column, message, "equal tokens pass", span).severity(severity).confidence(confidence(row))
+    // An absolute value that is written twice does no harm, and may be meant.
+    let fix = statement::compare_older(row, column, span);
+    let fix = if relative { fix } else { fix.map(FixDraft::suggested) };
+    draft(row, column, message, "equal tokens pass", span)
+        .severity(severity)
+        .confidence(confidence(row))
+        .fix(fix)
 }
 
 /// `balance = balance + $1`

@@ -5,10 +5,12 @@
 
 mod catalogue;
 mod draft;
+mod edits;
 
 pub use catalogue::{Group, RuleInfo, UnknownRule, all, find, known_name};
 pub use draft::{Draft, Reporter};
 
+use crate::facts::Texts;
 use crate::finding::Finding;
 use crate::locks::Inventory;
 
@@ -16,19 +18,19 @@ use crate::locks::Inventory;
 pub type Check = fn(&Inventory, &mut Reporter<'_>);
 
 /// Runs one rule.
-pub fn run_one(name: &str, inventory: &Inventory) -> Vec<Finding> {
+pub fn run_one(name: &str, inventory: &Inventory, texts: &dyn Texts) -> Vec<Finding> {
     let mut findings = Vec::new();
     if let Some(rule) = find(name) {
-        (rule.check)(inventory, &mut Reporter::new(rule, &mut findings));
+        (rule.check)(inventory, &mut Reporter::new(rule, texts, &mut findings));
     }
     findings
 }
 
 /// Runs every rule; the findings come in no particular order.
-pub fn run(inventory: &Inventory) -> Vec<Finding> {
+pub fn run(inventory: &Inventory, texts: &dyn Texts) -> Vec<Finding> {
     let mut findings = Vec::new();
     for rule in all() {
-        (rule.check)(inventory, &mut Reporter::new(rule, &mut findings));
+        (rule.check)(inventory, &mut Reporter::new(rule, texts, &mut findings));
     }
     // The same operation can be seen from several callers.
     let mut seen = std::collections::BTreeSet::new();

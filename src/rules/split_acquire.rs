@@ -2,6 +2,7 @@
 
 use crate::finding::Confidence;
 use crate::locks::{Action, Inventory, Operation, Sequence, Ttl};
+use crate::rules::edits::command;
 use crate::rules::{Draft, Reporter};
 
 pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
@@ -36,7 +37,8 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
                 )
                 .related(expire.location, "the expiry comes here, in a command of its own")
                 .confidence(if key.is_lock() { Confidence::High } else { Confidence::Medium })
-                .lock(&key.name),
+                .lock(&key.name)
+                .fix(command::acquire_with_expiry(acquire, expire)),
             );
         }
     }

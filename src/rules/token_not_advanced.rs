@@ -7,6 +7,7 @@ use crate::locks::guard::{GuardKind, NewToken, new_token};
 use crate::locks::naming::TokenTier;
 use crate::locks::rows::{Protection, Purpose, RowWrite, row_writes};
 use crate::locks::tables::{TokenColumn, TokenKind};
+use crate::rules::edits::{FixDraft, statement};
 use crate::rules::{Draft, Reporter};
 
 pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
@@ -34,13 +35,14 @@ fn protected(inventory: &Inventory, row: &RowWrite<'_>, report: &mut Reporter<'_
         new => new,
     };
     let ordered = matches!(guard.how, GuardKind::Less | GuardKind::LessOrEqual);
-    let (message, label, help) = match (token.kind, new) {
+    let (message, label, help, fix) = match (token.kind, new) {
         (_, NewToken::Kept) if ordered => (
             format!(
                 "`{column}` of `{table}` is compared and never set to the new token, so an older holder passes the same comparison later"
             ),
             format!("does not set `{column}`"),
             format!("set `{column}` to the token that is compared, in the same statement"),
+            statement::store_compared(row, column, guard.span),
         ),
         (TokenKind::Ordered, NewToken::Raised(_)) if ordered => (
             format!(
@@ -48,6 +50,7 @@ fn protected(inventory: &Inventory, row: &RowWrite<'_>, report: &mut Reporter<'_
             ),
             format!("counts `{column}` up instead of storing the token"),
             format!("set `{column}` to the token that is compared"),
+            statement::store_compared(row, column, guard.span),
         ),
         (TokenKind::Version, NewToken::Kept) if guard.how == GuardKind::Equal => (
             format!(
@@ -55,12 +58,14 @@ fn protected(inventory: &Inventory, row: &RowWrite<'_>, report: &mut Reporter<'_
             ),
             format!("does not raise `{column}`"),
             format!("add `{column} = {column} + 1` to SET"),
+            statement::raise(row, column),
         ),
         _ => return,
     };
     let draft = Draft::new(row.site.location(), label, message, help);
     report.add(
         with_context(draft, row, token)
+            .fix(fix)
             .related(row.site.at(guard.span), format!("`{column}` is compared here")),
     );
 }
@@ -95,7 +100,9 @@ fn take_over(inventory: &Inventory, row: &RowWrite<'_>, report: &mut Reporter<'_
         ),
         format!("add `{column} = {column} + 1` to SET and return it to the new holder"),
     );
-    report.add(with_context(draft, row, token));
+    // The new holder has to be told its token as well.
+    let fix = statement::raise(row, column).map(FixDraft::suggested);
+    report.add(with_context(draft, row, token).fix(fix));
 }
 
 fn with_context(mut draft: Draft, row: &RowWrite<'_>, token: &TokenColumn) -> Draft {

@@ -2,6 +2,7 @@
 
 use crate::finding::Confidence;
 use crate::locks::{Damage, Inventory};
+use crate::rules::edits::command;
 use crate::rules::{Draft, Reporter};
 
 pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
@@ -16,7 +17,8 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
             Draft::new(operation.location, label, format!("the TTL of the lock `{lock}` {what}"), help)
                 .confidence(confidence)
                 .lock(lock)
-                .related_to_helper(operation.location, operation),
+                .related_to_helper(operation.location, operation)
+                .fix(command::milliseconds(operation, damage)),
         );
     }
 }

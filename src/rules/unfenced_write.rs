@@ -8,6 +8,7 @@ use crate::locks::naming::TokenTier;
 use crate::locks::regions::{HeldWrite, held_writes};
 use crate::locks::rows::{Protection, Purpose, RowWrite, row_writes};
 use crate::locks::tables::TokenColumn;
+use crate::rules::edits::statement;
 use crate::rules::{Draft, Reporter};
 
 pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
@@ -52,7 +53,8 @@ fn under_lease(write: &HeldWrite) -> Draft {
             format!(
                 "`{table}` is written under the lease `{lock}` with no token: a holder that is paused past its TTL may overwrite what its successor has written"
             ),
-            Confidence::Low,
+            // A lock of the row itself is there for what is written to it; another may only save work.
+            if write.is_of_row { Confidence::Medium } else { Confidence::Low },
         ),
     };
     let mut draft = Draft::new(
@@ -135,6 +137,9 @@ fn unfenced(row: &RowWrite<'_>, token: &TokenColumn) -> Option<Draft> {
     if uncertain || token.tier == TokenTier::Usage {
         // Starting a record afresh is a common reason to overwrite it on purpose.
         draft = draft.confidence(Confidence::Low);
+    }
+    if !versioned {
+        draft = draft.fix(statement::fence(row, column));
     }
     if let Some(declared) = token.declared {
         draft = draft.related(declared, format!("`{column}` is declared here"));

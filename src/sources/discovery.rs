@@ -25,7 +25,7 @@ pub struct Request {
     /// Walk what `.gitignore` and its like hide.
     pub no_ignore: bool,
     /// A file whose text an editor gives, so that it need not exist.
-    pub unsaved: Option<PathBuf>,
+    pub unsaved: Vec<PathBuf>,
     /// Never looked at, not even when it is named.
     pub excluded: Vec<Patterns>,
     pub threads: Option<NonZeroUsize>,
@@ -76,7 +76,7 @@ pub fn discover(request: &Request) -> Result<Discovery, PathError> {
     let mut contexts: BTreeMap<PathBuf, Surroundings> = BTreeMap::new();
     let mut single = Vec::new();
     for path in &request.paths {
-        let is_unsaved = request.unsaved.as_ref() == Some(path);
+        let is_unsaved = request.unsaved.contains(path);
         let path = if is_unsaved { path.clone() } else { resolve(path, &request.working_directory)? };
         if is_excluded(&path, path.is_dir(), &request.excluded) {
             discovery.excluded.push(path);

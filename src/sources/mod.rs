@@ -82,6 +82,10 @@ impl SourceFile {
         &self.path
     }
 
+    pub fn absolute(&self) -> &Path {
+        &self.absolute
+    }
+
     /// The shown path of its folder; empty for the working directory.
     pub fn dir(&self) -> &str {
         match self.path.rfind('/') {
@@ -96,7 +100,7 @@ impl SourceFile {
 #[derive(Debug, Default)]
 pub struct Sources {
     files: Vec<SourceFile>,
-    unsaved: Option<Unsaved>,
+    unsaved: Vec<Unsaved>,
 }
 
 /// A file as an editor holds it, whatever stands on disk.
@@ -127,15 +131,15 @@ impl Sources {
         (sources, problems)
     }
 
-    /// Puts an editor's text in the place of a file's.
-    pub fn set_unsaved(&mut self, unsaved: Option<Unsaved>) {
+    /// Puts the texts of an editor in the place of the files'.
+    pub fn set_unsaved(&mut self, unsaved: Vec<Unsaved>) {
         self.unsaved = unsaved;
     }
 
     /// Reads a file's text, or takes the editor's.
     pub fn read(&self, file: FileId) -> Result<String, ReadError> {
         let path = self.absolute(file);
-        match self.unsaved.as_ref().filter(|unsaved| unsaved.path == path) {
+        match self.unsaved.iter().find(|unsaved| unsaved.path == path) {
             Some(unsaved) => Ok(unsaved.text.as_ref().to_owned()),
             None => read_text(path),
         }
@@ -201,6 +205,12 @@ fn unreadable_folder(file: FileId, reason: &str) -> InputProblem {
 
 #[cfg(test)]
 mod tests;
+
+impl crate::facts::Texts for Sources {
+    fn text(&self, file: FileId) -> Option<Arc<str>> {
+        Sources::text(self, file)
+    }
+}
 
 impl crate::report::SourceView for Sources {
     fn path(&self, file: FileId) -> &str {

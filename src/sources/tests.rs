@@ -21,7 +21,7 @@ fn request(folder: &Path, paths: &[&str]) -> Request {
         paths: paths.iter().map(PathBuf::from).collect(),
         working_directory: folder.canonicalize().unwrap(),
         no_ignore: false,
-        unsaved: None,
+        unsaved: Vec::new(),
         excluded: Vec::new(),
         threads: None,
     }

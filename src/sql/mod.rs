@@ -4,6 +4,7 @@
 //! of the parser leaves this room. It knows no schema and no rule.
 
 mod breaks;
+mod clauses;
 mod convert;
 mod dialect;
 mod extract;

@@ -164,6 +164,7 @@ fn finding(rule: &'static str, start: u32) -> Finding {
         related: Vec::new(),
         lock: None,
         help: String::new(),
+        fixes: Vec::new(),
     }
 }
 

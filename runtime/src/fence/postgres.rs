@@ -6,14 +6,17 @@ mod session;
 
 use std::sync::Arc;
 
-use tokio::time::timeout;
+use tokio_postgres::types::Type;
+use tokio_postgres::{Client, Error};
 
 pub use connections::{Connections, IdleConnections};
 pub use session::FencedTransaction;
 
 use self::failure::failure;
 use self::session::PostgresSession;
-use super::{FenceError, Resource, work};
+use super::mark::{self, Mark};
+use super::work::{self, FINDING_OUT};
+use super::{Ending, FenceError, Receipt, Resource};
 use crate::store::postgres::one_at_a_time;
 use crate::tenure::Tenure;
 
@@ -22,16 +25,34 @@ pub const SCHEMA: &str = "\
 CREATE TABLE IF NOT EXISTS leasehold_fence (
     resource TEXT NOT NULL PRIMARY KEY,
     last_token BIGINT NOT NULL DEFAULT 0,
-    writes BIGINT NOT NULL DEFAULT 0
+    holder BYTEA NOT NULL DEFAULT '',
+    writes BIGINT NOT NULL DEFAULT 0,
+    recent BYTEA NOT NULL DEFAULT ''
 );
 ";
 
+/// For a table that was made before there were the columns `holder` and `recent`: put it into a migration, before any
+/// process with this version runs. Rows that are there count as held by nobody, so the next claim needs a larger
+/// token.
+pub const UPGRADE: &str = "\
+ALTER TABLE leasehold_fence ADD COLUMN IF NOT EXISTS holder BYTEA NOT NULL DEFAULT '',
+    ADD COLUMN IF NOT EXISTS recent BYTEA NOT NULL DEFAULT '';
+";
+
+const IS_UP_TO_DATE: &str = "\
+SELECT 1 FROM pg_attribute
+WHERE attrelid = 'leasehold_fence'::regclass AND attname = 'recent' AND NOT attisdropped";
+
 const CLAIM: &str = "\
-INSERT INTO leasehold_fence AS fence (resource, last_token) VALUES ($1, $2)
-ON CONFLICT (resource) DO UPDATE SET last_token = EXCLUDED.last_token
+INSERT INTO leasehold_fence AS fence (resource, last_token, holder) VALUES ($1, $2, $3)
+ON CONFLICT (resource) DO UPDATE SET last_token = EXCLUDED.last_token, holder = EXCLUDED.holder
 WHERE fence.last_token < EXCLUDED.last_token";
 
-const STORED: &str = "SELECT last_token FROM leasehold_fence WHERE resource = $1 FOR UPDATE";
+/// With a lock, so that it tells of the row as it is once all who change it have ended.
+const STORED: &str = "SELECT last_token, holder FROM leasehold_fence WHERE resource = $1 FOR UPDATE";
+
+/// The lock makes it wait for the end of a transaction that is still open.
+const RECENT: &str = "SELECT writes, recent FROM leasehold_fence WHERE resource = $1 FOR UPDATE";
 
 /// A database whose writes are fenced. Cheap to clone.
 pub struct PostgresFence<C = IdleConnections> {
@@ -66,14 +87,22 @@ impl<C: Connections> PostgresFence<C> {
         Self { connections: Arc::new(connections) }
     }
 
-    /// Creates the table of fence rows if it is not there; see [`SCHEMA`].
+    /// Creates the table of fence rows if it is not there, and adds the columns that an older one lacks; see [`SCHEMA`]
+    /// and [`UPGRADE`].
     ///
     /// # Errors
     /// [`FenceError::Database`] when the database cannot be reached or the user may not create tables.
     pub async fn create_table(&self) -> Result<(), FenceError> {
         const ACTION: &str = "creating the table of fence rows";
         let lent = connections::open(&self.connections, ACTION).await?;
-        lent.client().batch_execute(&one_at_a_time(SCHEMA)).await.map_err(|error| failure(ACTION, error))?;
+        let client = lent.client();
+        client.batch_execute(&one_at_a_time(SCHEMA)).await.map_err(|error| failure(ACTION, error))?;
+        // Asked first, since an `ALTER TABLE` waits for all transactions, also when it has nothing to do.
+        let up_to_date =
+            client.query_opt(IS_UP_TO_DATE, &[]).await.map_err(|error| failure(ACTION, error))?;
+        if up_to_date.is_none() {
+            client.batch_execute(&one_at_a_time(UPGRADE)).await.map_err(|error| failure(ACTION, error))?;
+        }
         lent.give_back();
         Ok(())
     }
@@ -81,46 +110,75 @@ impl<C: Connections> PostgresFence<C> {
     /// Raises the fence of `resource` to the lease's token. Do it before the first read of what you will write:
     /// from then on no earlier holder can change it.
     ///
-    /// May be repeated under the same lease. Cancel-safe: it either happened or not.
+    /// May be repeated under the same lease. Cancel-safe: it either happened or not. Ends also when the database is
+    /// silent: after the lease's TTL, and 5 seconds at least.
     ///
     /// # Errors
-    /// [`FenceError::Stale`] when the storage has seen a newer token, [`FenceError::Lost`] when the lease has
-    /// ended, and the database's own.
+    /// [`FenceError::Stale`] when the storage has seen a newer token, or this one from another lease,
+    /// [`FenceError::Lost`] when this lease has ended, and the database's own.
     pub async fn claim(
         &self,
         tenure: &Tenure,
         resource: impl TryInto<Resource, Error: Into<crate::store::Cause>>,
     ) -> Result<Claimed<C>, FenceError> {
-        const ACTION: &str = "a claim";
         let resource = Resource::of_claim(resource)?;
-        let limit = work::limit(tenure);
-        let raised = timeout(limit, tenure.run(self.raise(tenure, &resource))).await;
-        raised.map_err(|_| work::unanswered(ACTION, limit))???;
+        work::claim(tenure, self.raise(tenure, &resource)).await?;
         Ok(Claimed { fence: self.clone(), tenure: tenure.clone(), resource })
+    }
+
+    /// Tells what became of a transaction whose commit had no answer, once it has ended: until then its fence row is
+    /// locked, and this waits, for at most the TTL of its lease and 5 seconds. By then the server has ended it, if it
+    /// has lost its client. Needs no lease. Cancel-safe.
+    ///
+    /// # Errors
+    /// [`FenceError::Database`] when the database gave no answer; ask again.
+    pub async fn find_out(&self, receipt: &Receipt) -> Result<Ending, FenceError> {
+        work::find_out(receipt, async {
+            let lent = connections::open(&self.connections, FINDING_OUT).await?;
+            let row = recent(lent.client(), receipt.resource()).await;
+            let row = row.map_err(|error| failure(FINDING_OUT, error))?;
+            lent.give_back();
+            Ok(row)
+        })
+        .await
     }
 
     async fn raise(&self, tenure: &Tenure, resource: &Resource) -> Result<(), FenceError> {
         const ACTION: &str = "a claim";
         let lent = connections::open(&self.connections, ACTION).await?;
-        let token = tenure.token();
+        let (token, owner) = (tenure.token().as_i64(), tenure.owner());
         let raised = lent
             .client()
-            .execute(CLAIM, &[&resource.as_str(), &token.as_i64()])
+            .execute_typed(
+                CLAIM,
+                &[
+                    (&resource.as_str(), Type::TEXT),
+                    (&token, Type::INT8),
+                    (&owner.as_bytes().as_slice(), Type::BYTEA),
+                ],
+            )
             .await
             .map_err(|error| failure(ACTION, error))?;
         if raised != 1 {
-            let row = lent.client().query_opt(STORED, &[&resource.as_str()]).await;
-            let stored = row
-                .and_then(|row| row.map(|row| row.try_get::<_, i64>(0)).transpose())
-                .map_err(|error| failure(ACTION, error))?;
-            // Equal: this lease has claimed it before, perhaps without hearing the answer.
-            if stored != Some(token.as_i64()) {
-                return Err(super::verdict(resource.to_string(), token, stored));
-            }
+            // This lease may have claimed it before, perhaps without hearing the answer.
+            let mark = stored(lent.client(), resource).await.map_err(|error| failure(ACTION, error))?;
+            mark::claimed(mark.as_ref(), tenure, resource)?;
         }
         lent.give_back();
         Ok(())
     }
+}
+
+/// What the fence row of a resource says.
+async fn stored(client: &Client, resource: &Resource) -> Result<Option<Mark>, Error> {
+    let row = client.query_typed_opt(STORED, &[(&resource.as_str(), Type::TEXT)]).await?;
+    row.map(|row| Ok(Mark { token: row.try_get(0)?, holder: row.try_get(1)? })).transpose()
+}
+
+/// The count of a resource's fence row and its last ids.
+async fn recent(client: &Client, resource: &Resource) -> Result<Option<(i64, Vec<u8>)>, Error> {
+    let row = client.query_typed_opt(RECENT, &[(&resource.as_str(), Type::TEXT)]).await?;
+    row.map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).transpose()
 }
 
 /// A resource that a lease has claimed.
@@ -153,8 +211,9 @@ impl<C: Connections> Claimed<C> {
     ) -> Result<T, FenceError<E>> {
         let (fence, tenure, resource) = (self.fence.clone(), self.tenure.clone(), self.resource.clone());
         let open = async move {
+            let receipt = Receipt::fresh(&resource, tenure.claim().ttl)?;
             let lent = connections::open(&fence.connections, "beginning a transaction").await?;
-            Ok(PostgresSession::new(lent, tenure, resource))
+            Ok(PostgresSession::new(lent, tenure, receipt))
         };
         work::transaction(&self.tenure, open, async |session: &mut PostgresSession<C>| {
             work(session.transaction()).await

@@ -2,13 +2,15 @@
 
 use thiserror::Error;
 
-use super::{FenceError, verdict};
+use super::{FenceError, StaleToken};
 use crate::token::FencingToken;
 
 /// A table whose rows each remember the last token that wrote them.
 ///
 /// Each row is fenced by itself: a stale holder can still write a row that the new holder has not written, and a
-/// row that was deleted has forgotten its token. Where rows belong together, claim a resource as well.
+/// row that was deleted has forgotten its token. It also knows the number alone, and not whose it is: after a loss
+/// of data in the store of leases, two leases with the same number are one to it. Where rows belong together, or
+/// the store can lose its data, claim one resource for all who write them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowFence {
     table: String,
@@ -80,7 +82,10 @@ impl Taken {
             None => Err(FenceError::MissingRow { place }),
             Some(None) => Err(FenceError::NullToken { place }),
             Some(Some(stored)) if stored == presented.as_i64() => Ok(Self::Before),
-            Some(stored) => Err(verdict(place, presented, stored)),
+            Some(Some(stored)) if stored > presented.as_i64() => {
+                Err(FenceError::Stale(StaleToken { place, presented, stored }))
+            }
+            Some(Some(_)) => Err(FenceError::Forgotten { place, presented }),
         }
     }
 

@@ -9,12 +9,13 @@ mod transaction;
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 
 pub use transaction::FencedTransaction;
 
 use self::failure::failure;
-use super::{FenceError, Resource, verdict};
+use super::mark::{self, Mark, refused};
+use super::{FenceError, Resource};
 use crate::sqlite_desk::Desk;
 use crate::tenure::Tenure;
 
@@ -24,19 +25,26 @@ pub const SCHEMA: &str = "\
 CREATE TABLE IF NOT EXISTS leasehold_fence (
     resource TEXT NOT NULL PRIMARY KEY,
     last_token BIGINT NOT NULL DEFAULT 0 CHECK (typeof(last_token) = 'integer'),
+    holder BLOB NOT NULL DEFAULT x'',
     writes BIGINT NOT NULL DEFAULT 0
 ) WITHOUT ROWID;
 ";
 
+/// For a table that was made before there was the column `holder`; [`SqliteFence::open`] does it. Rows that are there
+/// count as held by nobody, so the next claim needs a larger token.
+pub const UPGRADE: &str = "ALTER TABLE leasehold_fence ADD COLUMN holder BLOB NOT NULL DEFAULT x''";
+
+const IS_UP_TO_DATE: &str = "SELECT count(*) FROM pragma_table_info('leasehold_fence') WHERE name = 'holder'";
+
 const CLAIM: &str = "\
-INSERT INTO leasehold_fence AS fence (resource, last_token) VALUES (?1, ?2)
-ON CONFLICT (resource) DO UPDATE SET last_token = excluded.last_token
+INSERT INTO leasehold_fence AS fence (resource, last_token, holder) VALUES (?1, ?2, ?3)
+ON CONFLICT (resource) DO UPDATE SET last_token = excluded.last_token, holder = excluded.holder
 WHERE fence.last_token < excluded.last_token";
 
 const ENTER: &str = "\
-UPDATE leasehold_fence SET writes = writes + 1 WHERE resource = ?1 AND last_token = ?2";
+UPDATE leasehold_fence SET writes = writes + 1 WHERE resource = ?1 AND last_token = ?2 AND holder = ?3";
 
-const STORED: &str = "SELECT last_token FROM leasehold_fence WHERE resource = ?1";
+const STORED: &str = "SELECT last_token, holder FROM leasehold_fence WHERE resource = ?1";
 
 /// An SQLite file whose writes are fenced. Clones share one connection, which a thread of its own uses.
 #[derive(Debug, Clone)]
@@ -45,18 +53,19 @@ pub struct SqliteFence {
 }
 
 impl SqliteFence {
-    /// Opens the file, and creates it and the table of fence rows if they are not there. Blocks while it does.
+    /// Opens the file, and creates it and the table of fence rows if they are not there; adds the column of holders to
+    /// a table that has none. Blocks while it does.
     ///
     /// # Errors
     /// [`FenceError::Database`] when the file cannot be opened or is no database.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, FenceError> {
         const ACTION: &str = "opening the file";
-        let connection = Connection::open(path).map_err(|error| failure(ACTION, error))?;
+        let mut connection = Connection::open(path).map_err(|error| failure(ACTION, error))?;
         connection.busy_timeout(Duration::from_secs(5)).map_err(|error| failure(ACTION, error))?;
         for (setting, value) in [("journal_mode", "WAL"), ("synchronous", "FULL")] {
             connection.pragma_update(None, setting, value).map_err(|error| failure(ACTION, error))?;
         }
-        connection.execute_batch(SCHEMA).map_err(|error| failure(ACTION, error))?;
+        make_table(&mut connection).map_err(|error| failure(ACTION, error))?;
         let desk = Desk::start(connection).map_err(|error| FenceError::Database {
             action: "starting its thread",
             cause: error.into(),
@@ -71,8 +80,8 @@ impl SqliteFence {
     /// May be repeated under the same lease. Cancel-safe: it either happened or not.
     ///
     /// # Errors
-    /// [`FenceError::Stale`] when the storage has seen a newer token, [`FenceError::Lost`] when the lease has
-    /// ended, and the database's own.
+    /// [`FenceError::Stale`] when the storage has seen a newer token, or this one from another lease,
+    /// [`FenceError::Lost`] when this lease has ended, and the database's own.
     pub async fn claim(
         &self,
         tenure: &Tenure,
@@ -80,27 +89,45 @@ impl SqliteFence {
     ) -> Result<Claimed, FenceError> {
         const ACTION: &str = "a claim";
         let resource = Resource::of_claim(resource)?;
-        let (token, name, open) = (tenure.token(), resource.clone(), tenure.works().token());
-        let raised = self.desk.ask(move |connection, _abandoned| {
+        let (holder, name, open) = (tenure.clone(), resource.clone(), tenure.works().token());
+        let claimed = self.desk.ask(move |connection, _abandoned| {
             let _until_done = open;
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let raised = transaction.execute(CLAIM, params![name.as_str(), token.as_i64()])?;
-            let stored: Option<i64> =
-                transaction.query_row(STORED, [name.as_str()], |row| row.get(0)).optional()?;
+            let (token, owner) = (holder.token().as_i64(), holder.owner());
+            transaction.execute(CLAIM, params![name.as_str(), token, owner.as_bytes()])?;
+            // Also when it was not raised: this lease may have claimed it before, perhaps without hearing the answer.
+            let mark = stored(&transaction, &name)?;
             transaction.commit()?;
-            Ok((raised, stored))
+            Ok(mark)
         });
-        let (raised, stored) = tenure
-            .run(raised)
+        let mark = tenure
+            .run(claimed)
             .await?
             .map_err(failure::closed)?
             .map_err(|error: rusqlite::Error| failure(ACTION, error))?;
-        // Not raised and equal: this lease has claimed it before, perhaps without hearing the answer.
-        if raised == 1 || stored == Some(token.as_i64()) {
-            return Ok(Claimed { fence: self.clone(), tenure: tenure.clone(), resource });
-        }
-        Err(verdict(resource.to_string(), token, stored))
+        mark::claimed(mark.as_ref(), tenure, &resource)?;
+        Ok(Claimed { fence: self.clone(), tenure: tenure.clone(), resource })
     }
+}
+
+fn make_table(connection: &mut Connection) -> rusqlite::Result<()> {
+    connection.execute_batch(SCHEMA)?;
+    let is_up_to_date = |connection: &Connection| connection.query_row(IS_UP_TO_DATE, [], |row| row.get(0));
+    if is_up_to_date(connection)? {
+        return Ok(());
+    }
+    // Asked again under the lock: another process may be at it.
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    if !is_up_to_date(&transaction)? {
+        transaction.execute_batch(UPGRADE)?;
+    }
+    transaction.commit()
+}
+
+/// What the fence row of a resource says.
+fn stored(connection: &Connection, resource: &Resource) -> rusqlite::Result<Option<Mark>> {
+    let mark = |row: &Row<'_>| Ok(Mark { token: row.get(0)?, holder: row.get(1)? });
+    connection.query_row(STORED, [resource.as_str()], mark).optional()
 }
 
 /// A resource that a lease has claimed.
@@ -156,13 +183,13 @@ fn fenced<T, E>(
 ) -> Result<T, FenceError<E>> {
     const ACTION: &str = "a fenced transaction";
     let database = |error| failure(ACTION, error).widen();
-    let token = tenure.token();
+    let (token, owner) = (tenure.token(), tenure.owner());
     let transaction =
         connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(database)?;
-    let entered = transaction.execute(ENTER, params![resource.as_str(), token.as_i64()]).map_err(database)?;
-    if entered != 1 {
-        let stored = transaction.query_row(STORED, [resource.as_str()], |row| row.get(0)).optional();
-        return Err(verdict(resource.to_string(), token, stored.map_err(database)?));
+    let values = params![resource.as_str(), token.as_i64(), owner.as_bytes()];
+    if transaction.execute(ENTER, values).map_err(database)? != 1 {
+        let mark = stored(&transaction, resource).map_err(database)?;
+        return Err(refused(mark.as_ref(), tenure, resource));
     }
     let fenced = FencedTransaction::new(transaction, token);
     let value = work(&fenced).map_err(FenceError::Work)?;

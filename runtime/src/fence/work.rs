@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 use tracing::warn;
 
-use super::FenceError;
+use super::{Ending, FenceError, Receipt};
 use crate::store::Cause;
 use crate::tenure::Tenure;
 
@@ -19,8 +19,18 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How long one step around the work may take. A connection that is half dead answers nothing, and breaks only
 /// after many minutes; without a limit the lease would be renewed, and kept from others, all that time.
-pub(crate) fn limit(tenure: &Tenure) -> Duration {
+fn limit(tenure: &Tenure) -> Duration {
     PATIENCE.max(tenure.claim().ttl)
+}
+
+/// Raises a fence. Cancel-safe if `raise` is: it is dropped half way when the lease ends, or when the database is
+/// silent for too long.
+pub(crate) async fn claim(
+    tenure: &Tenure,
+    raise: impl Future<Output = Result<(), FenceError>>,
+) -> Result<(), FenceError> {
+    let limit = limit(tenure);
+    timeout(limit, tenure.run(raise)).await.map_err(|_| unanswered("a claim", limit))??
 }
 
 /// One connection with one transaction. Dropping a session must close its connection or otherwise see to it that
@@ -28,9 +38,11 @@ pub(crate) fn limit(tenure: &Tenure) -> Duration {
 pub(crate) trait Session: Sized + Send + 'static {
     /// Begins, and changes the fence row, which refuses a token that is not the claimed one.
     fn begin(&mut self) -> impl Future<Output = Result<(), FenceError>> + Send;
-    /// Commits. An error says that the transaction did not happen, unless it is
+    /// Commits. An error says that the transaction did not happen and is to be rolled back, unless it is
     /// [`CommitUnknown`](FenceError::CommitUnknown).
     fn commit(&mut self) -> impl Future<Output = Result<(), FenceError>> + Send;
+    /// What there is to find out with, when the commit has no answer.
+    fn unknown(&self, cause: Cause) -> FenceError;
     /// Rolls back.
     fn rollback(&mut self) -> impl Future<Output = Result<(), Cause>> + Send;
     /// The transaction has ended in a known way: the connection may be used for another one.
@@ -131,17 +143,34 @@ async fn drive<S: Session>(
     let Ok((mut session, verdict)) = verdict.await else { return Err(gone("ending")) };
     if verdict == Verdict::Commit {
         // Not cut short by a cancellation. Only silence ends the waiting, and then the end is not known.
-        let committed = timeout(limit, session.commit()).await.unwrap_or_else(|_| {
-            let cause = format!("no answer within {limit:?}").into();
-            Err(FenceError::CommitUnknown { presented: tenure.token(), cause })
-        });
-        if committed.is_ok() {
-            session.give_back();
+        let answer = timeout(limit, session.commit()).await;
+        let committed =
+            answer.unwrap_or_else(|_| Err(session.unknown(format!("no answer within {limit:?}").into())));
+        match &committed {
+            Ok(()) => session.give_back(),
+            // Nobody answers there any more.
+            Err(FenceError::CommitUnknown { .. }) => {}
+            // A transaction that could not be committed may still be open.
+            Err(_) => roll_back(session).await,
         }
         return committed;
     }
     roll_back(session).await;
     Ok(())
+}
+
+/// What `find_out` is called in errors.
+pub(crate) const FINDING_OUT: &str = "finding out about a commit";
+
+/// The ending of a transaction by what its fence row says, if there is one: its count and its last ids. `ask` must
+/// wait until the transaction has ended.
+pub(crate) async fn find_out(
+    receipt: &Receipt,
+    ask: impl Future<Output = Result<Option<(i64, Vec<u8>)>, FenceError>>,
+) -> Result<Ending, FenceError> {
+    let limit = receipt.patience();
+    let row = timeout(limit, ask).await.map_err(|_| unanswered(FINDING_OUT, limit))??;
+    Ok(row.map_or(Ending::NoLongerKnown, |(writes, recent)| receipt.ending(writes, &recent)))
 }
 
 async fn roll_back<S: Session>(mut session: S) {
@@ -152,7 +181,7 @@ async fn roll_back<S: Session>(mut session: S) {
     }
 }
 
-pub(crate) fn unanswered(action: &'static str, limit: Duration) -> FenceError<Infallible> {
+fn unanswered(action: &'static str, limit: Duration) -> FenceError<Infallible> {
     let cause = format!("no answer within {limit:?}").into();
     FenceError::Database { action, cause, advice: "nothing was written; it may be repeated" }
 }

@@ -12,6 +12,7 @@ use super::{Leases, Shared};
 use crate::clock::Moment;
 use crate::key::{KeyError, LeaseKey};
 use crate::lease::Lease;
+use crate::measures;
 use crate::renewal::{Command, Schedule, within};
 use crate::store::{Acquisition, Claim, Grant, StoreError, Watch};
 use crate::tenure::Tenure;
@@ -38,8 +39,9 @@ impl Leases {
         key: impl TryInto<LeaseKey, Error: Into<KeyError>>,
     ) -> Result<Lease, AcquireError> {
         let key = checked(key)?;
+        let began = self.0.clock.now();
         match self.attempt(&key).await? {
-            Attempt::Granted(lease) => Ok(lease),
+            Attempt::Granted(lease) => Ok(self.waited(lease, began)),
             Attempt::Held { ends_within } => Err(AcquireError::Held { key, ends_within }),
             Attempt::TooLate { after } => Err(AcquireError::TooLate { key, after }),
         }
@@ -80,7 +82,7 @@ impl Leases {
         let mut failures = 0;
         loop {
             let ends_within = match self.attempt(&key).await {
-                Ok(Attempt::Granted(lease)) => return Ok(lease),
+                Ok(Attempt::Granted(lease)) => return Ok(self.waited(lease, began)),
                 Ok(Attempt::Held { ends_within }) => {
                     failures = 0;
                     ends_within
@@ -115,6 +117,12 @@ impl Leases {
         }
     }
 
+    fn waited(&self, lease: Lease, since: Moment) -> Lease {
+        let waited = self.0.clock.now().since(since);
+        measures::time(measures::ACQUIRE_WAIT, self.0.store_name(), waited);
+        lease
+    }
+
     async fn listen(&self, key: &LeaseKey) -> Watch {
         let store = &*self.0.store;
         let limit = self.0.settings.attempt_timeout;
@@ -124,9 +132,24 @@ impl Leases {
         })
     }
 
+    /// One attempt, counted.
+    async fn attempt(&self, key: &LeaseKey) -> Result<Attempt, AcquireError> {
+        let attempt = self.try_once(key).await;
+        let outcome = match &attempt {
+            Ok(Attempt::Granted(_)) => "granted",
+            Ok(Attempt::Held { .. }) => "held",
+            Ok(Attempt::TooLate { .. }) => "too_late",
+            // The store was not asked.
+            Err(AcquireError::ShuttingDown { .. } | AcquireError::NoRandomness(_)) => return attempt,
+            Err(_) => "failed",
+        };
+        measures::count(measures::ATTEMPTS, self.0.store_name(), "outcome", outcome);
+        attempt
+    }
+
     /// One attempt, in a task that outlives the caller: whatever it is granted when nobody waits for it any more
     /// is dropped there, and so given back.
-    async fn attempt(&self, key: &LeaseKey) -> Result<Attempt, AcquireError> {
+    async fn try_once(&self, key: &LeaseKey) -> Result<Attempt, AcquireError> {
         if self.is_closing() {
             return Err(AcquireError::ShuttingDown { key: key.clone() });
         }
@@ -148,7 +171,7 @@ impl Leases {
             },
             () = tokio::time::sleep(limit) => {
                 self.0.store.reset();
-                let store = self.0.store.capabilities().name();
+                let store = self.0.store_name();
                 Err(StoreError::TimedOut { store, action: "an acquire", after: limit }.into())
             }
         }
@@ -156,6 +179,10 @@ impl Leases {
 }
 
 impl Shared {
+    fn store_name(&self) -> &'static str {
+        self.store.capabilities().name()
+    }
+
     /// Asks the store, and makes a lease of a grant.
     async fn ask(&self, claim: Claim, open: TaskTrackerToken) -> Result<Attempt, AcquireError> {
         // Before the request: the store begins to count later, so it cannot end the grant earlier than we think.

@@ -11,6 +11,7 @@ use tokio_util::task::TaskTracker;
 
 use super::{Leases, Shared};
 use crate::clock::{BootClock, Clock};
+use crate::measures;
 use crate::renewal::Keeper;
 use crate::settings::{Settings, SettingsError, Wishes};
 use crate::store::AnyStore;
@@ -102,6 +103,7 @@ impl LeasesBuilder {
     pub fn build(self) -> Result<Leases, BuildError> {
         let settings = Settings::check(&self.wishes, &self.store.capabilities())?;
         let runtime = Handle::try_current().map_err(|_| BuildError::NoRuntime)?;
+        measures::describe();
         let (keeper, commands) = mpsc::unbounded_channel();
         runtime.spawn(
             Keeper::new(Arc::clone(&self.store), Arc::clone(&self.clock), settings.clone(), commands).run(),

@@ -15,6 +15,7 @@ use super::term::{Step, Term};
 use crate::clock::{Clock, Moment};
 use crate::lease::ReleaseOutcome;
 use crate::loss::{LeaseLost, LossReason};
+use crate::measures;
 use crate::settings::Settings;
 use crate::store::{AnyStore, BoxFuture, Renewal, StoreError, Surrender};
 use crate::tenure::Tenure;
@@ -40,6 +41,8 @@ enum Event {
 
 struct Held {
     tenure: Tenure,
+    /// When its grant was asked for.
+    since: Moment,
     term: Term,
     wake_at: Option<Moment>,
     loss: Option<LossReason>,
@@ -99,8 +102,10 @@ impl Keeper {
                 let owner = tenure.claim().owner;
                 let term = Term::granted((&self.settings).into(), sent, granted);
                 info!(key = %tenure.key(), token = %tenure.token(), ?owner, "lease acquired");
+                measures::held(self.store_name(), 1);
                 let entry = Held {
                     tenure,
+                    since: sent,
                     term,
                     wake_at: None,
                     loss: None,
@@ -176,14 +181,15 @@ impl Keeper {
     fn renewal_answered(&mut self, owner: OwnerValue, sent: Moment, answer: Result<Renewal, StoreError>) {
         let now = self.clock.now();
         let Some(entry) = self.held.get_mut(&owner) else { return };
-        let step = match answer {
-            Ok(Renewal::Renewed { ttl }) => entry.term.renewed(sent, ttl, now),
-            Ok(Renewal::NotMine) => entry.term.not_mine(),
+        let (outcome, step) = match answer {
+            Ok(Renewal::Renewed { ttl }) => ("renewed", entry.term.renewed(sent, ttl, now)),
+            Ok(Renewal::NotMine) => ("not_mine", entry.term.not_mine()),
             Err(error) => {
                 warn!(key = %entry.tenure.key(), token = %entry.tenure.token(), %error, "a renewal failed");
-                entry.term.unanswered()
+                ("failed", entry.term.unanswered())
             }
         };
+        measures::count(measures::RENEWALS, self.store.capabilities().name(), "outcome", outcome);
         if step == Step::Nothing {
             entry.tenure.extend(entry.term.deadline());
         }
@@ -193,7 +199,10 @@ impl Keeper {
     }
 
     fn apply(&mut self, owner: OwnerValue, step: Step) {
+        let (now, store) = (self.clock.now(), self.store_name());
         let (Step::Lose(reason), Some(entry)) = (step, self.held.get_mut(&owner)) else { return };
+        measures::count(measures::LOSSES, store, "reason", reason.label());
+        measures::time(measures::HOLD_TIME, store, now.since(entry.since));
         warn!(key = %entry.tenure.key(), token = %entry.tenure.token(), %reason, "lease lost");
         entry.loss = Some(reason);
         entry.tenure.lose(reason);
@@ -226,11 +235,21 @@ impl Keeper {
             (None, Ok(Surrender::NotMine)) => ReleaseOutcome::AlreadyLost(lost(LossReason::NotMine)),
             (None, Err(error)) => ReleaseOutcome::Unconfirmed(error),
         };
+        let store = self.store_name();
+        measures::held(store, -1);
+        measures::count(measures::RELEASES, store, "outcome", outcome.label());
+        if entry.loss.is_none() {
+            measures::time(measures::HOLD_TIME, store, self.clock.now().since(entry.since));
+        }
         debug!(key = %entry.tenure.key(), token = %entry.tenure.token(), ?outcome, "lease given back");
         if let Some(reply) = entry.reply.take() {
             // Nobody waits when the releasing future was dropped.
             let _unheard = reply.send(outcome);
         }
+    }
+
+    fn store_name(&self) -> &'static str {
+        self.store.capabilities().name()
     }
 
     /// Puts the lease's next moment into the order of all.

@@ -61,7 +61,7 @@ impl MemoryStore {
 
 impl LeaseStore for MemoryStore {
     fn capabilities(&self) -> Capabilities {
-        Capabilities::new("the in-process store").tokens(TokenDurability::Process).with_hints()
+        Capabilities::new("memory").tokens(TokenDurability::Process).with_hints()
     }
 
     async fn acquire(&self, claim: &Claim) -> Result<Acquisition, StoreError> {

@@ -16,8 +16,11 @@ pub struct Run {
     pub entries: Vec<Entry>,
     pub accounts: Vec<Account>,
     /// Spans in which the store of leases had lost its data, or judged by a clock that jumped. Leases granted in
-    /// one may be doubled, and their tokens may be old ones. No write is ever excused.
+    /// one may be doubled. No write is ever excused.
     pub store_astray: Vec<(u64, u64)>,
+    /// Those of them in which it had lost its data. What it counts afterwards is compared with what it counted
+    /// before by nobody but the fence: a number may come again, and must not be written under twice.
+    pub store_lost: Vec<(u64, u64)>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,9 +39,13 @@ pub enum Violation {
     NotRolledBack { op: i64 },
     /// A write is there twice, or nobody has begun it.
     Invented { op: i64 },
-    /// A write was begun after the storage had confirmed the claim of a newer token, and was accepted.
+    /// A write was begun after the storage had confirmed the claim of a newer token, or of its own token by another
+    /// lease, and was accepted.
     AfterClaim { op: i64, token: i64, claimed: i64 },
-    /// A grant has no higher token than one that was answered before it was asked for.
+    /// The storage has let two leases claim or write under one number.
+    SharedToken { account: String, token: i64 },
+    /// A grant has no higher token than one that was answered before it was asked for, or the same as another one,
+    /// without a loss of data in between.
     TokenNotGrown { account: String, token: i64, earlier: i64 },
     /// The store confirmed the renewal of a lease that it had granted to somebody else since.
     ForeignRenewal { owner: String, token: i64, newer: i64 },
@@ -134,31 +141,95 @@ fn check_reports(run: &Run, found: &mut Vec<Violation>) {
     }
 }
 
+/// A claim that the storage has confirmed, or a write that it has accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct LetIn<'a> {
+    at: u64,
+    token: i64,
+    owner: &'a str,
+}
+
 fn check_claims(run: &Run, found: &mut Vec<Violation>) {
-    // For each account, claims by the moment of their answer, each with the newest token up to it.
-    let mut claims: HashMap<&str, Vec<(u64, i64)>> = HashMap::new();
+    let there: HashSet<i64> = run.entries.iter().map(|entry| entry.op).collect();
+    // For each account, claims by the moment of their answer, each with the newest one up to it.
+    let mut claims: HashMap<&str, Vec<LetIn>> = HashMap::new();
+    let mut writes = Vec::new();
+    let mut owners: BTreeMap<(&str, i64), HashSet<&str>> = BTreeMap::new();
     for event in run.processes.iter().flatten() {
-        if let Event::Claimed { account, token, received } = event {
-            claims.entry(account).or_default().push((*received, *token));
-        }
+        let (account, owner, token) = match event {
+            Event::Claimed { account, owner, token, received } => {
+                claims.entry(account).or_default().push(LetIn { at: *received, token: *token, owner });
+                (account, owner, token)
+            }
+            Event::Began { op, account, owner, token, at } if there.contains(op) => {
+                writes.push((*op, account.as_str(), LetIn { at: *at, token: *token, owner }));
+                (account, owner, token)
+            }
+            _ => continue,
+        };
+        owners.entry((account, *token)).or_default().insert(owner);
+    }
+    for ((account, token), _) in owners.into_iter().filter(|(_, owners)| owners.len() > 1) {
+        found.push(Violation::SharedToken { account: account.to_owned(), token });
     }
     for of_account in claims.values_mut() {
         of_account.sort_unstable();
-        let mut newest = 0;
-        for (_, token) in of_account {
-            newest = newest.max(*token);
-            *token = newest;
+        let mut newest = LetIn { at: 0, token: 0, owner: "" };
+        for claim in of_account {
+            if claim.token > newest.token {
+                newest = *claim;
+            }
+            (claim.token, claim.owner) = (newest.token, newest.owner);
         }
     }
-    let there: HashSet<i64> = run.entries.iter().map(|entry| entry.op).collect();
-    for event in run.processes.iter().flatten() {
-        let Event::Began { op, account, token, at } = event else { continue };
-        let Some(of_account) = claims.get(account.as_str()).filter(|_| there.contains(op)) else { continue };
-        let before = of_account.partition_point(|(received, _)| received < at);
-        if let Some((_, claimed)) = before.checked_sub(1).map(|last| of_account[last])
-            && claimed > *token
+    for (op, account, LetIn { at, token, owner }) in writes {
+        let Some(of_account) = claims.get(account) else { continue };
+        let before = of_account.partition_point(|claim| claim.at < at);
+        if let Some(claim) = before.checked_sub(1).map(|last| of_account[last])
+            && (claim.token > token || claim.token == token && claim.owner != owner)
         {
-            found.push(Violation::AfterClaim { op: *op, token: *token, claimed });
+            found.push(Violation::AfterClaim { op, token, claimed: claim.token });
+        }
+    }
+}
+
+/// How many numbers were granted more than once, each for one account. After a loss of data that may be.
+pub fn repeated_numbers(run: &Run) -> usize {
+    let repeated = |held: &Vec<Held>| {
+        let distinct: HashSet<i64> = held.iter().map(|one| one.token).collect();
+        held.len() - distinct.len()
+    };
+    leases(run).values().map(repeated).sum()
+}
+
+/// Tokens grow as long as the store has its data.
+fn check_tokens(run: &Run, account: &str, held: &[Held], found: &mut Vec<Violation>) {
+    let touches =
+        |one: &Held| run.store_lost.iter().any(|(from, to)| one.sent <= *to && one.received >= *from);
+    // After so many losses.
+    let life = |one: &Held| run.store_lost.iter().filter(|(_, to)| *to < one.sent).count();
+    let mut lives: BTreeMap<usize, Vec<&Held>> = BTreeMap::new();
+    for one in held.iter().filter(|one| !touches(one)) {
+        lives.entry(life(one)).or_default().push(one);
+    }
+    for by_question in lives.values() {
+        let mut by_answer = by_question.clone();
+        by_answer.sort_by_key(|one| one.received);
+        let (mut answered, mut newest, mut before) = (0, 0, HashSet::new());
+        for one in by_question {
+            while answered < by_answer.len() && by_answer[answered].received < one.sent {
+                newest = newest.max(by_answer[answered].token);
+                answered += 1;
+            }
+            let is_new = before.insert(one.token);
+            if one.token <= newest || !is_new {
+                let earlier = newest.max(one.token);
+                found.push(Violation::TokenNotGrown {
+                    account: account.to_owned(),
+                    token: one.token,
+                    earlier,
+                });
+            }
         }
     }
 }
@@ -167,19 +238,7 @@ fn check_leases(run: &Run, found: &mut Vec<Violation>) {
     let astray = |at: u64| run.store_astray.iter().any(|(from, to)| (*from..=*to).contains(&at));
     let leases = leases(run);
     for (account, held) in &leases {
-        let mut by_answer: Vec<&Held> = held.iter().filter(|one| !astray(one.received)).collect();
-        by_answer.sort_by_key(|one| one.received);
-        let (mut answered, mut newest) = (0, 0);
-        for one in held.iter().filter(|one| !astray(one.received) && !astray(one.sent)) {
-            while answered < by_answer.len() && by_answer[answered].received < one.sent {
-                newest = newest.max(by_answer[answered].token);
-                answered += 1;
-            }
-            if one.token <= newest {
-                let account = (*account).to_owned();
-                found.push(Violation::TokenNotGrown { account, token: one.token, earlier: newest });
-            }
-        }
+        check_tokens(run, account, held, found);
         for one in held {
             let Some(until) = one.believed else { continue };
             let next = successor(held, one, until).filter(|next| !astray(next.received) && !astray(until));

@@ -107,6 +107,13 @@ impl Crew {
 
     /// Has a worker stop at a stage, and go on after `span`.
     pub fn freeze(&mut self, index: usize, stage: Stage, span: Duration) {
+        self.stop(index, stage);
+        sleep(span);
+        self.go_on(index);
+    }
+
+    /// Has a worker stop at a stage, until it is told to go on.
+    pub fn stop(&mut self, index: usize, stage: Stage) {
         self.order(index, &format!("at {stage:?} STOP"));
         let began = Instant::now();
         while !self.is_stopped(index) {
@@ -116,7 +123,9 @@ impl Crew {
             }
             sleep(Duration::from_millis(5));
         }
-        sleep(span);
+    }
+
+    pub fn go_on(&self, index: usize) {
         self.signal(index, Signal::CONT);
     }
 

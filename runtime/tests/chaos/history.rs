@@ -54,12 +54,14 @@ pub enum Event {
     },
     Claimed {
         account: String,
+        owner: String,
         token: i64,
         received: u64,
     },
     Began {
         op: i64,
         account: String,
+        owner: String,
         token: i64,
         at: u64,
     },
@@ -93,8 +95,12 @@ impl Event {
             Self::Renewed { owner, sent, mine } => format!("renewed {owner} {sent} {mine}"),
             Self::Released { owner, sent, mine } => format!("released {owner} {sent} {mine}"),
             Self::Believed { owner, at } => format!("believed {owner} {at}"),
-            Self::Claimed { account, token, received } => format!("claimed {account} {token} {received}"),
-            Self::Began { op, account, token, at } => format!("began {op} {account} {token} {at}"),
+            Self::Claimed { account, owner, token, received } => {
+                format!("claimed {account} {owner} {token} {received}")
+            }
+            Self::Began { op, account, owner, token, at } => {
+                format!("began {op} {account} {owner} {token} {at}")
+            }
             Self::Ended { op, outcome } => format!("ended {op} {outcome:?}"),
             Self::Lost { reason } => format!("lost {}", reason.replace(char::is_whitespace, "-")),
             Self::Wall { ahead } => format!("wall {ahead}"),
@@ -121,14 +127,16 @@ impl Event {
                 Self::Released { owner: owner.to_owned(), sent: sent.parse().ok()?, mine: mine.parse().ok()? }
             }
             ["believed", owner, at] => Self::Believed { owner: owner.to_owned(), at: at.parse().ok()? },
-            ["claimed", account, token, received] => Self::Claimed {
+            ["claimed", account, owner, token, received] => Self::Claimed {
                 account: account.to_owned(),
+                owner: owner.to_owned(),
                 token: token.parse().ok()?,
                 received: received.parse().ok()?,
             },
-            ["began", op, account, token, at] => Self::Began {
+            ["began", op, account, owner, token, at] => Self::Began {
                 op: op.parse().ok()?,
                 account: account.to_owned(),
+                owner: owner.to_owned(),
                 token: token.parse().ok()?,
                 at: at.parse().ok()?,
             },

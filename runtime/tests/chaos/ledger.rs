@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use leasehold::Tenure;
-use leasehold::fence::FenceError;
 use leasehold::fence::postgres::PostgresFence;
 use leasehold::fence::sqlite::SqliteFence;
+use leasehold::fence::{Ending, FenceError, Receipt};
 use leasehold::fence::{postgres, sqlite};
 use rusqlite::params;
 use tokio::sync::Notify;
@@ -58,6 +58,8 @@ pub struct Seen {
 pub struct Write {
     pub account: String,
     pub op: i64,
+    /// The owner value of the lease that it is made under.
+    pub owner: String,
     pub token: i64,
     pub seen: Seen,
     /// The task is cancelled when its statements have run, and before it commits.
@@ -74,7 +76,7 @@ pub enum Ledger {
 
 /// An account that a lease has claimed.
 pub enum Page {
-    Postgres(postgres::Claimed<Pool>),
+    Postgres(postgres::Claimed<Pool>, PostgresFence<Pool>),
     Sqlite(sqlite::Claimed),
     PlainPostgres(tokio_postgres::Client),
     PlainSqlite(PathBuf),
@@ -115,7 +117,10 @@ impl Ledger {
 
     pub async fn claim(&self, tenure: &Tenure, account: &str) -> Result<Page, Failure> {
         match self {
-            Self::Postgres(fence) => fence.claim(tenure, account).await.map(Page::Postgres).map_err(failure),
+            Self::Postgres(fence) => {
+                let claimed = fence.claim(tenure, account).await.map_err(failure)?;
+                Ok(Page::Postgres(claimed, fence.clone()))
+            }
             Self::Sqlite(fence) => fence.claim(tenure, account).await.map(Page::Sqlite).map_err(failure),
             Self::PlainPostgres(address) => {
                 let (client, connection) = tokio_postgres::connect(address, NoTls).await.map_err(plain)?;
@@ -130,7 +135,7 @@ impl Ledger {
 impl Page {
     pub async fn read(&self, account: &str) -> Result<Seen, Failure> {
         match self {
-            Self::Postgres(claimed) => {
+            Self::Postgres(claimed, _) => {
                 let read = claimed.transaction(async |tx| limited(tx.query_one(READ, &[&account])).await);
                 let row = read.await.map_err(failure)?;
                 Ok(Seen { value: row.get(0), entry: row.get(1) })
@@ -151,7 +156,7 @@ impl Page {
     /// Writes, and gives the number of the new entry.
     pub async fn write(&self, write: &Write, orders: &Arc<Orders>) -> Result<i64, Failure> {
         match self {
-            Self::Postgres(claimed) => write_postgres(claimed, write, orders).await,
+            Self::Postgres(claimed, fence) => write_postgres(claimed, fence, write, orders).await,
             Self::Sqlite(claimed) => write_sqlite(claimed, write, orders).await,
             Self::PlainPostgres(client) => {
                 let values = write.seen.value + 1;
@@ -184,11 +189,12 @@ async fn limited<T>(statement: impl Future<Output = Result<T, tokio_postgres::Er
 
 async fn write_postgres(
     claimed: &postgres::Claimed<Pool>,
+    fence: &PostgresFence<Pool>,
     write: &Write,
     orders: &Arc<Orders>,
 ) -> Result<i64, Failure> {
     let written = Notify::new();
-    let Write { account, op, token, seen, cancelled } = write;
+    let Write { account, op, token, seen, cancelled, .. } = write;
     let work = claimed.transaction(async |tx| {
         let value = seen.value + 1;
         let row = limited(tx.query_one(WRITE, &[account, op, token, &seen.entry, &value])).await?;
@@ -205,11 +211,31 @@ async fn write_postgres(
         orders.reached(Stage::BeforeCommit);
         Ok::<i64, String>(row.get(0))
     });
-    tokio::select! {
+    let done = tokio::select! {
         biased;
-        done = work => done.map_err(failure),
-        () = written.notified() => Err((Outcome::RolledBack, "cancelled".to_owned())),
+        done = work => done,
+        () = written.notified() => return Err((Outcome::RolledBack, "cancelled".to_owned())),
+    };
+    match done {
+        Err(FenceError::CommitUnknown { receipt, .. }) => Err(found_out(fence, &receipt).await),
+        done => done.map_err(failure),
     }
+}
+
+/// What has become of a write whose commit had no answer, if the database can be asked within a few seconds.
+async fn found_out(fence: &PostgresFence<Pool>, receipt: &Receipt) -> Failure {
+    let ask = async {
+        loop {
+            match fence.find_out(receipt).await {
+                Ok(Ending::Committed) => return Outcome::Committed,
+                Ok(Ending::RolledBack) => return Outcome::RolledBack,
+                Ok(_) => return Outcome::Unknown,
+                Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
+            }
+        }
+    };
+    let outcome = tokio::time::timeout(Duration::from_secs(6), ask).await.unwrap_or(Outcome::Unknown);
+    (outcome, "found out about a commit".to_owned())
 }
 
 async fn write_sqlite(

@@ -14,6 +14,7 @@ use crate::crew::{BLIND, Crew};
 use crate::database::Database;
 use crate::faketime;
 use crate::history::now;
+use crate::run::Size;
 use crate::stage::Stage;
 use crate::stores::Store;
 use crate::subjects::Arena;
@@ -64,14 +65,14 @@ pub struct Fault {
 }
 
 /// So many faults, each kind as often as the others, in an order by chance.
-pub fn plan(kinds: &[Kind], faults: usize, crew: usize, ttl: Duration, chance: &mut Chance) -> Vec<Fault> {
+pub fn plan(kinds: &[Kind], size: Size, crew: usize, ttl: Duration, chance: &mut Chance) -> Vec<Fault> {
     // The holder whose clock stands still first, so that a run without any stale write is not by chance.
     let mut all = vec![asleep(BLIND, ttl), asleep(BLIND, ttl)];
     let mut stages: Vec<Stage> = Vec::new();
-    while all.len() < faults {
+    while all.len() < size.faults {
         let mut round = kinds.to_vec();
         chance.shuffle(&mut round);
-        for kind in round.into_iter().take(faults - all.len()) {
+        for kind in round.into_iter().take(size.faults - all.len()) {
             // Every stage before any again.
             if stages.is_empty() {
                 stages = Stage::ALL.to_vec();
@@ -82,7 +83,8 @@ pub fn plan(kinds: &[Kind], faults: usize, crew: usize, ttl: Duration, chance: &
                 _ => Stage::Read,
             };
             let worker = usize::try_from(chance.below(crew as u64)).expect("it is small");
-            let span = ttl / 2 + ttl / 10 * u32::try_from(chance.below(25)).expect("it is small");
+            let tenths = 5 + chance.below(u64::from(size.longest.saturating_sub(5)) + 1);
+            let span = ttl / 10 * u32::try_from(tenths).expect("it is small");
             let choice = usize::try_from(chance.below(1000)).expect("it is small");
             all.push(Fault { kind, worker, stage, span, choice });
         }
@@ -105,6 +107,8 @@ pub struct Deeds {
     pub struck: BTreeMap<Kind, usize>,
     /// Spans in which leases may be doubled; see `checker`.
     pub astray: Vec<(u64, u64)>,
+    /// Spans in which leases and their count were lost.
+    pub lost: Vec<(u64, u64)>,
     pub complaints: Vec<String>,
     /// The last faults, in their order.
     pub last: VecDeque<String>,
@@ -135,7 +139,8 @@ impl Fault {
             Kind::CrashLeases => restart(arena.redis.as_mut(), || {}, self.span / 4),
             Kind::LoseLeases => {
                 astray = true;
-                self.lose_leases(arena);
+                self.lose_leases(arena, crew);
+                deeds.lost.push((from, now()));
             }
             Kind::EndSessions => end_sessions(arena),
             Kind::Exhaust => {
@@ -189,11 +194,13 @@ impl Fault {
         }
     }
 
-    /// A restart of the store that begins with nothing, and the operator who sets its tokens above those that the
-    /// protected data has seen.
-    fn lose_leases(&self, arena: &mut Arena) {
+    /// A restart of the store that begins with nothing, and the operator who sets its count to what the protected
+    /// data has seen. The next number is then one that a holder from before may have, who has not claimed with it
+    /// and sleeps meanwhile.
+    fn lose_leases(&self, arena: &mut Arena, crew: &mut Crew) {
         const VOLATILE: &str = "ALTER TABLE leasehold_lease SET UNLOGGED";
         const LASTING: &str = "ALTER TABLE leasehold_lease SET LOGGED";
+        crew.stop(BLIND, Stage::Granted);
         if let Some(redis) = &mut arena.redis {
             let data = redis.directory().join("appendonlydir");
             let forget = || fs::remove_dir_all(data).expect("the directory is ours");
@@ -214,6 +221,9 @@ impl Fault {
                 database.batch(LASTING).await;
             }
         });
+        // Now and then the others are first.
+        sleep(Duration::from_millis(self.choice as u64 % 4 * 20));
+        crew.go_on(BLIND);
     }
 }
 
@@ -246,8 +256,8 @@ fn lock_file(arena: &Arena, span: Duration) {
     });
 }
 
-/// Draws tokens until one is above `floor`.
-async fn climb(store: &Store, account: &str, floor: i64) {
+/// Draws tokens until the next one is above `seen`.
+async fn climb(store: &Store, account: &str, seen: i64) {
     loop {
         let owner = OwnerValue::fresh().expect("there is randomness");
         let key = LeaseKey::new(account).expect("it is short");
@@ -256,7 +266,7 @@ async fn climb(store: &Store, account: &str, floor: i64) {
         if let Ok(Acquisition::Granted(grant)) = answer {
             // If nobody hears it, its TTL frees the key.
             let _freed = store.release(&claim).await;
-            if grant.token.as_i64() > floor {
+            if grant.token.as_i64() >= seen {
                 return;
             }
         } else {

@@ -8,7 +8,7 @@ use leasehold::store::Claim;
 use leasehold::{LeaseKey, LeaseStore, OwnerValue};
 
 use crate::chance::Chance;
-use crate::checker::{Run, Violation, check};
+use crate::checker::{Run, Violation, check, repeated_numbers};
 use crate::crew::{Crew, Terms};
 use crate::database::Database;
 use crate::history::{self, Event, Outcome};
@@ -25,6 +25,8 @@ const CREW: usize = 4;
 pub struct Size {
     pub faults: usize,
     pub writes: i64,
+    /// How long a fault lasts at most, in tenths of the TTL.
+    pub longest: u32,
 }
 
 /// What happened.
@@ -37,6 +39,12 @@ pub struct Report {
     pub violations: Vec<Violation>,
     pub writes: usize,
     pub grants: usize,
+    /// Numbers that were granted again after a loss of data.
+    pub repeated: usize,
+    /// Commits whose answer was lost, and of which was found out what became of them.
+    pub found_out: usize,
+    /// How often a lease was refused because another one had claimed with its number.
+    pub doubled: usize,
     pub processes: usize,
     /// What writers were told, by the outcome's name.
     pub outcomes: BTreeMap<String, usize>,
@@ -59,6 +67,12 @@ impl fmt::Display for Report {
             self.deeds.last.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
         )?;
         writeln!(f, "  writers were told: {:?}", self.outcomes)?;
+        writeln!(
+            f,
+            "  numbers granted again after a loss of data: {}; leases refused since another one had theirs: {}; \
+             commits that were asked about: {}",
+            self.repeated, self.doubled, self.found_out
+        )?;
         writeln!(f, "  violations: {:?}", self.violations)?;
         write!(f, "  complaints: {:?}", self.deeds.complaints)
     }
@@ -67,13 +81,13 @@ impl fmt::Display for Report {
 /// Workers that do all that the documentation says, under every fault of the subject.
 pub fn fenced(subject: &Subject, seed: u64, size: Size) -> Report {
     let mut chance = Chance::seeded(seed);
-    let faults = plan(subject.faults, size.faults, CREW, TTL, &mut chance);
+    let faults = plan(subject.faults, size, CREW, TTL, &mut chance);
     run(subject, seed, &faults, size.writes, true)
 }
 
 /// Workers that have a lease and no fence.
 pub fn control(subject: &Subject, seed: u64) -> Report {
-    run(subject, seed, &freezes(4, CREW, TTL), 0, false)
+    run(subject, seed, &freezes(3, CREW, TTL), 0, false)
 }
 
 fn run(subject: &Subject, seed: u64, faults: &[Fault], writes: i64, fenced: bool) -> Report {
@@ -185,14 +199,18 @@ fn judge(
         let database = Database::open(&arena.own_ledger).await;
         (database.entries().await, database.accounts().await)
     });
-    let run = Run { processes, entries, accounts, store_astray: deeds.astray.clone() };
+    let (store_astray, store_lost) = (deeds.astray.clone(), deeds.lost.clone());
+    let run = Run { processes, entries, accounts, store_astray, store_lost };
     let violations = check(&run);
     let mut outcomes = BTreeMap::new();
-    let (mut grants, mut earliest, mut latest) = (0, i64::MAX, i64::MIN);
+    let (mut grants, mut doubled, mut found_out) = (0, 0, 0);
+    let (mut earliest, mut latest) = (i64::MAX, i64::MIN);
     for event in run.processes.iter().flatten() {
         match event {
             Event::Ended { outcome, .. } => *outcomes.entry(format!("{outcome:?}")).or_default() += 1,
             Event::Granted { .. } => grants += 1,
+            Event::Lost { reason } if reason.contains("granted-the-number-twice") => doubled += 1,
+            Event::Lost { reason } if reason.contains("found-out") => found_out += 1,
             Event::Wall { ahead } => (earliest, latest) = (earliest.min(*ahead), latest.max(*ahead)),
             _ => {}
         }
@@ -205,6 +223,9 @@ fn judge(
         violations,
         writes: run.entries.len(),
         grants,
+        repeated: repeated_numbers(&run),
+        doubled,
+        found_out,
         processes: run.processes.len(),
         outcomes,
         wall_moved: latest.saturating_sub(earliest),

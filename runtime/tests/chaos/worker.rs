@@ -154,11 +154,12 @@ impl Worker {
     }
 
     async fn work(&mut self, lease: &Lease, account: &str) -> Result<(), (Outcome, String)> {
-        let token = lease.token().as_i64();
+        let (token, owner) = (lease.token().as_i64(), lease.owner().to_hex());
         let page = self.ledger.claim(lease, account).await?;
         let received = now();
         if self.manner != Manner::Plain {
-            self.journal.note(&Event::Claimed { account: account.to_owned(), token, received });
+            let (account, owner) = (account.to_owned(), owner.clone());
+            self.journal.note(&Event::Claimed { account, owner, token, received });
         }
         self.orders.reached(Stage::Claimed);
         let mut seen = page.read(account).await?;
@@ -170,7 +171,8 @@ impl Worker {
             let cancelled = self.manner != Manner::Plain && self.chance.once_in(15);
             let op = self.next_op;
             self.next_op += 1;
-            let write = Write { account: account.to_owned(), op, token, seen, cancelled };
+            let (account, owner) = (account.to_owned(), owner.clone());
+            let write = Write { account, op, owner, token, seen, cancelled };
             seen.entry = self.write(&page, &write).await?.unwrap_or(seen.entry);
             seen.value += i64::from(!cancelled);
         }
@@ -179,8 +181,8 @@ impl Worker {
 
     /// One write; without a number when its task was cancelled on purpose.
     async fn write(&self, page: &Page, write: &Write) -> Result<Option<i64>, (Outcome, String)> {
-        let (op, account, token) = (write.op, write.account.clone(), write.token);
-        self.journal.note(&Event::Began { op, account, token, at: now() });
+        let Write { op, account, owner, token, .. } = write.clone();
+        self.journal.note(&Event::Began { op, account, owner, token, at: now() });
         let written = page.write(write, &self.orders).await;
         let outcome = written.as_ref().map_or_else(|(outcome, _)| *outcome, |_| Outcome::Committed);
         self.journal.note(&Event::Ended { op, outcome });

@@ -99,7 +99,17 @@ async fn pass(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, faults: Arc<Fault
             read = from.read(&mut piece) => read,
             () = faults.cut.notified() => return,
         };
-        let Ok(length @ 1..) = read else { return };
+        let swallow = if count { &faults.swallow_requests } else { &faults.swallow_answers };
+        let Ok(length @ 1..) = read else {
+            // The end of a connection goes unheard like everything else.
+            while swallow.load(Ordering::SeqCst) {
+                tokio::select! {
+                    () = tokio::time::sleep(Duration::from_millis(10)) => {}
+                    () = faults.cut.notified() => return,
+                }
+            }
+            return;
+        };
         if count {
             faults.requests.fetch_add(1, Ordering::SeqCst);
         }
@@ -107,7 +117,6 @@ async fn pass(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, faults: Arc<Fault
         if delay > 0 {
             tokio::time::sleep(Duration::from_millis(delay)).await;
         }
-        let swallow = if count { &faults.swallow_requests } else { &faults.swallow_answers };
         if swallow.load(Ordering::SeqCst) {
             // What was swallowed is gone; the connection stays as it is, half dead.
             tokio::time::sleep(Duration::from_millis(1)).await;

@@ -5,7 +5,7 @@ use super::predicate::Frame;
 use super::{Guard, GuardKind, LooseReason, Question, Verdict, and, judge as judge_write, loose};
 use crate::facts::Span;
 use crate::facts::sql::{
-    Comparison, Cte, CteBody, Dialect, Expr, ExprKind, Select, Source, SourceKind, TableName, Write,
+    Clauses, Comparison, Cte, CteBody, Dialect, Expr, ExprKind, Select, Source, SourceKind, TableName, Write,
 };
 use crate::locks::naming;
 
@@ -230,6 +230,7 @@ fn blank(frame: &Frame<'_>) -> Write {
         join_conditions: Vec::new(),
         ctes: Vec::new(),
         returning: None,
+        clauses: Clauses::default(),
     }
 }
 

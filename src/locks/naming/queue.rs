@@ -136,7 +136,10 @@ pub fn is_sign_of_life(name: &str) -> bool {
 
 /// A time at which a worker began with a row.
 pub fn is_start_time(name: &str) -> bool {
-    has(&words(name), &["started", "start", "begun", "began", "picked", "claimed", "taken", "dequeued"])
+    has(
+        &words(name),
+        &["started", "start", "begun", "began", "picked", "claimed", "taken", "dequeued", "since"],
+    )
 }
 
 #[cfg(test)]

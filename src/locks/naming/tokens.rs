@@ -19,8 +19,19 @@ pub enum TokenTier {
 }
 
 const FENCE: &[&str] = &["fence", "fenced", "fencing"];
-const LEASE_SCOPE: &[&str] =
-    &["lease", "lock", "leader", "leadership", "owner", "writer", "claim", "shard", "holder", "election"];
+const LEASE_SCOPE: &[&str] = &[
+    "lease",
+    "lock",
+    "leader",
+    "leadership",
+    "owner",
+    "writer",
+    "claim",
+    "shard",
+    "holder",
+    "election",
+    "permit",
+];
 const COUNTERS: &[&str] =
     &["epoch", "term", "generation", "gen", "seq", "sequence", "version", "token", "revision", "counter"];
 const HIGHEST: &[&str] = &["last", "latest", "cur", "current", "max", "highest", "seen"];

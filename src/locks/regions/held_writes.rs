@@ -21,6 +21,8 @@ pub struct HeldWrite {
     pub acquired_at: Location,
     /// Where what it writes was read, under the lock.
     pub read_at: Option<Location>,
+    /// The lock is that of the very row: its key is made of a value that the statement binds.
+    pub is_of_row: bool,
     /// One transaction reads and writes; what that refuses depends on its isolation.
     pub in_one_transaction: bool,
     depth: usize,
@@ -86,6 +88,7 @@ impl Flow<'_> {
             lock: lock.shown(self.inventory),
             acquired_at: steps[taken].place,
             read_at: read.map(|read| steps[read].place),
+            is_of_row: steps[at].binds_key_of.contains(&taken),
             in_one_transaction,
             depth: steps[at].depth,
         })

@@ -1,13 +1,14 @@
 //! Fencing tokens that are drawn by a command of their own, behind the acquire: whoever is paused between the two
 //! for longer than the lease lasts draws a newer token than its successor.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{LockName, Role, Rows, role};
 use crate::facts::Location;
 use crate::facts::sql::{Expr, ExprKind, Select, StatementKind, Write, WriteVerb};
 use crate::locks::naming;
 use crate::locks::operation::{Action, ReplyUse};
+use crate::locks::rows::Protection;
 use crate::locks::tables::{selects, writes};
 use crate::locks::timeline::{StepKind, Timeline};
 use crate::locks::{Inventory, Operation};
@@ -35,11 +36,12 @@ pub enum TokenSource {
 /// Each such token once, from the function nearest to it.
 pub fn late_tokens(inventory: &Inventory) -> Vec<LateToken> {
     let rows = Rows::of(inventory);
+    let presented = presented(inventory, &rows);
     let mut nearest: BTreeMap<Location, LateToken> = BTreeMap::new();
     for timeline in &inventory.timelines {
         let roles: Vec<Role> =
             timeline.steps.iter().map(|step| role(inventory, &rows, timeline, step)).collect();
-        let flow = Flow { inventory, timeline, roles: &roles };
+        let flow = Flow { inventory, timeline, roles: &roles, presented: &presented };
         for at in 0..timeline.steps.len() {
             let Some(found) = flow.late_token(at) else { continue };
             match nearest.get(&found.location) {
@@ -49,6 +51,20 @@ pub fn late_tokens(inventory: &Inventory) -> Vec<LateToken> {
         }
     }
     nearest.into_values().collect()
+}
+
+/// What values are called that fenced writes present as their token.
+fn presented<'i>(inventory: &'i Inventory, rows: &Rows<'i>) -> BTreeSet<&'i str> {
+    let mut names = BTreeSet::new();
+    for row in rows.by_site.values().flatten() {
+        let Protection::Fenced { token, .. } = row.protection(inventory) else { continue };
+        let sets = row.write.assignments.iter().filter(|set| set.column.eq_ignore_ascii_case(&token.name));
+        for set in sets {
+            let ExprKind::Bind(parameter) = &set.value.kind else { continue };
+            names.extend(row.site.bound(parameter).and_then(|bound| bound.name.as_deref()));
+        }
+    }
+    names
 }
 
 /// Something that counts, as far as one step shows it.
@@ -64,6 +80,8 @@ struct Flow<'t> {
     inventory: &'t Inventory,
     timeline: &'t Timeline,
     roles: &'t [Role],
+    /// What fenced writes call their tokens.
+    presented: &'t BTreeSet<&'t str>,
 }
 
 impl Flow<'_> {
@@ -153,7 +171,8 @@ impl Flow<'_> {
     }
 
     fn is_given_as_token(&self, at: usize) -> bool {
-        self.timeline.steps[at].given_as.iter().any(|field| names_token(field))
+        let mut fields = self.timeline.steps[at].given_as.iter();
+        fields.any(|field| names_token(field) || self.presented.contains(field.as_str()))
     }
 
     fn operations(&self) -> &[Operation] {

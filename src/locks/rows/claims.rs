@@ -1,6 +1,7 @@
 //! How rows are taken: by a statement that asks whether they are still free, or by one that trusts an
 //! earlier look.
 
+use super::looked_up::looked_up_claims;
 use super::purpose::picks_row;
 use super::{Purpose, RowWrite, row_writes};
 use crate::facts::sql::{Comparison, Dialect, Expr, ExprKind, SourceKind, StatementKind, WriteVerb};
@@ -29,6 +30,10 @@ pub fn unguarded_row_claims(inventory: &Inventory) -> Vec<RowClaim<'_>> {
         let Some(read) = unlocked_read(inventory, &row) else { continue };
         found.push(RowClaim { site: row.site, table, read: Some(read) });
     }
+    let is_known = |claim: &RowClaim<'_>| found.iter().any(|known| std::ptr::eq(known.site, claim.site));
+    let more: Vec<RowClaim<'_>> =
+        looked_up_claims(inventory).into_iter().filter(|claim| !is_known(claim)).collect();
+    found.extend(more);
     found
 }
 
@@ -109,7 +114,7 @@ fn constant_owner<'a>(row: &RowWrite<'a>) -> Option<(&'a str, String)> {
 }
 
 /// Whether nothing in the statement asks if the rows are still free.
-fn asks_nothing(row: &RowWrite<'_>) -> bool {
+pub(super) fn asks_nothing(row: &RowWrite<'_>) -> bool {
     if row.write.verb == WriteVerb::Upsert {
         return row.profile.is_lock_table && !row.write.skips_conflicts && row.is_open_upsert();
     }
@@ -149,7 +154,7 @@ fn locks_by_select(inventory: &Inventory, row: &RowWrite<'_>) -> bool {
         .any(|select| select.locks_rows && reads(select, &row.write.table))
 }
 
-fn has_locked(row: &RowWrite<'_>) -> bool {
+pub(super) fn has_locked(row: &RowWrite<'_>) -> bool {
     let scope = &row.site.transaction;
     // In SQLite, a transaction that has read cannot write once another one has written.
     let serial = scope.open && row.site.dialect == Dialect::Sqlite;

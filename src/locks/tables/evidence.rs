@@ -390,7 +390,7 @@ fn hand_out(profile: &mut TableProfile, site: &SqlSite, write: &Write) {
     profile.waiting_states.extend(waiting);
 }
 
-fn names_holder(column: &str) -> bool {
+pub(super) fn names_holder(column: &str) -> bool {
     let neutral = ["value", "token"].iter().any(|n| column.eq_ignore_ascii_case(n));
     naming::is_owner(column) || (naming::is_weak_owner(column) && !neutral)
 }

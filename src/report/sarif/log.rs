@@ -93,6 +93,8 @@ pub(super) struct SarifResult<'a> {
     pub(super) partial_fingerprints: BTreeMap<&'static str, String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) code_flows: Vec<Flow>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) fixes: Vec<Fix<'a>>,
     pub(super) properties: ResultProperties<'a>,
 }
 
@@ -150,4 +152,30 @@ pub(super) struct Step {
     pub(super) execution_order: usize,
     pub(super) importance: &'static str,
     pub(super) location: Location,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Fix<'a> {
+    pub(super) description: Text,
+    pub(super) artifact_changes: Vec<ArtifactChange<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ArtifactChange<'a> {
+    pub(super) artifact_location: ArtifactLocation,
+    pub(super) replacements: Vec<Replacement<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Replacement<'a> {
+    pub(super) deleted_region: Region,
+    pub(super) inserted_content: Content<'a>,
+}
+
+#[derive(Serialize)]
+pub(super) struct Content<'a> {
+    pub(super) text: &'a str,
 }

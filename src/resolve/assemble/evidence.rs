@@ -83,7 +83,10 @@ fn note_sequence(sequence: &Sequence, notes: &mut [Notes]) {
             Action::Overwrite { owner, .. }
                 if operation.decided_by.is_some() && !operation.context.in_script =>
             {
-                note.looked_homes.insert(home(operation));
+                // Who holds a lock is not read out of the store before it is taken.
+                if *owner != OwnerValue::Read {
+                    note.looked_homes.insert(home(operation));
+                }
                 note.looked_owner |= match owner {
                     OwnerValue::Named(name) => says_owner(name),
                     OwnerValue::Unique => true,

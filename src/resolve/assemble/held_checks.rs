@@ -47,18 +47,24 @@ impl Checks<'_, '_> {
         match &question.asks {
             Asks::Name { name, of } => {
                 let is_known = self.lease_types.has(of, self.function, self.trace)
-                    && (says_held(name) || says_lock(of) || says_holding(of));
+                    && (says_held(name)
+                        || says_lock(of)
+                        || says_holding(of)
+                        || self.rests_on_deadline(condition));
                 (is_known || (says_held(name) && names_lease(of))).then_some(is_known)
             }
             Asks::Clock => {
-                let times = condition.flows.fields.iter().filter(|(_, name)| is_time(name));
-                let is_of_field =
-                    times.clone().any(|(owner, _)| self.lease_types.has(owner, self.function, self.trace));
                 let is_of_acquire =
                     || condition.flows.monotonic.is_some_and(|from| self.counts_from_acquire(from));
-                (is_of_field || is_of_acquire()).then_some(true)
+                (self.rests_on_deadline(condition) || is_of_acquire()).then_some(true)
             }
         }
+    }
+
+    /// Whether it looks at a field that says when a lease ends or began.
+    fn rests_on_deadline(&self, condition: &Value) -> bool {
+        let mut times = condition.flows.fields.iter().filter(|(_, name)| is_time(name));
+        times.any(|(owner, _)| self.lease_types.has(owner, self.function, self.trace))
     }
 
     /// A span about as long as the lease, from right before the request that acquires it or behind its reply.

@@ -14,6 +14,7 @@ mod evidence;
 mod held_checks;
 mod keys;
 mod lease_types;
+mod leases;
 mod left_sessions;
 mod lifetimes;
 mod noted_rows;
@@ -30,6 +31,8 @@ mod statements;
 mod timelines;
 mod told_by_callers;
 mod versions;
+mod written;
+mod written_owner;
 
 pub(super) use binaries::binaries;
 pub(super) use clocks::clock_flows;

@@ -13,14 +13,20 @@ use super::super::trace::{self, ScriptCall, Trace};
 use super::super::value::{Expiry, Form, Piece, Selector, Symbol, Value, WriteCondition};
 use super::destructors::called_outside_drop;
 use super::documents::{Effect, merge_effects};
-use super::keys::{KeyTable, is_of_process, is_random};
+use super::keys::{KeyTable, KnownKey, is_of_process, is_random};
+use super::leases::Leases;
 use super::lifetimes::lifetime;
 use super::repetitions::repetition;
-use super::scripts::Scripts;
+use super::scripts::{Scripts, amount_and_unit, only_reads_or_renews, operand};
+use super::written::written;
 use crate::locks::vocabulary::says_owner;
 
 /// `EXPIRE key 1`, in milliseconds.
 const SHORTEST: i128 = 1000;
+
+/// The text of a command is looked for in the whole body of its function. In one with more operations than
+/// this, which nobody writes by hand, no fix is offered, so that the time grows with the text alone.
+const MOST_WRITTEN: usize = 64;
 
 /// Makes the sequences of all traces that touch a key.
 pub fn sequences(
@@ -33,8 +39,11 @@ pub fn sequences(
     let mut functions: Vec<usize> = order.to_vec();
     functions.retain(|&function| !evaluator.program.is_replaced(function));
     functions.sort_unstable();
-    let mut all: Vec<Sequence> =
-        functions.iter().filter_map(|&function| sequence(evaluator, function, keys, &mut scripts)).collect();
+    let leases = Leases::of(evaluator, &functions, keys);
+    let mut all: Vec<Sequence> = functions
+        .iter()
+        .filter_map(|&function| sequence(evaluator, function, keys, &mut scripts, &leases))
+        .collect();
     let called = called_outside_drop(evaluator);
     all.iter_mut().for_each(|sequence| sequence.is_called = called.contains(&sequence.number));
     // Who knows such a key knows the owner.
@@ -60,10 +69,11 @@ fn sequence(
     function: usize,
     keys: &mut KeyTable,
     scripts: &mut Scripts,
+    leases: &Leases,
 ) -> Option<Sequence> {
     let trace = evaluator.trace(function)?;
     let mut assembly =
-        Assembly { evaluator, function, keys, scripts, trace: &trace, positions: HashMap::new() };
+        Assembly { evaluator, function, keys, scripts, leases, trace: &trace, positions: HashMap::new() };
     let mut operations = Vec::new();
     for (index, operation) in trace.operations.iter().enumerate() {
         assembly.add(index, operation, &mut operations);
@@ -92,6 +102,7 @@ struct Assembly<'s, 'a> {
     function: usize,
     keys: &'s mut KeyTable,
     scripts: &'s mut Scripts,
+    leases: &'s Leases,
     trace: &'s Trace,
     /// From operations of the trace to operations of the sequence.
     positions: HashMap<usize, usize>,
@@ -101,6 +112,15 @@ impl Assembly<'_, '_> {
     fn add(&mut self, index: usize, operation: &trace::Operation, all: &mut Vec<Operation>) {
         if let trace::Action::Script(call) = &operation.action {
             self.add_script(index, operation, &call.clone(), all);
+            return;
+        }
+        if let Some(action) = lease_action(&operation.action) {
+            let Some(lock) = self.leases.lock(self.evaluator, &operation.key) else { return };
+            let mut made = self.on_key(index, operation, lock, action, all);
+            // That the lease is one's own shows nothing of its keys.
+            made.compares_reading = true;
+            self.positions.entry(index).or_insert(all.len());
+            all.push(made);
             return;
         }
         for action in self.actions(operation) {
@@ -131,7 +151,7 @@ impl Assembly<'_, '_> {
 
     fn action(&self, operation: &trace::Operation) -> Option<Action> {
         let owner = || self.owner(operation.value.as_ref());
-        let ttl = |expiry: &Expiry| ttl(self.evaluator, expiry);
+        let ttl = |expiry: &Expiry| self.ttl(expiry);
         Some(match &operation.action {
             trace::Action::Set { condition: WriteCondition::IfAbsent, expiry, .. } => {
                 Action::Acquire { ttl: ttl(expiry), owner: owner() }
@@ -175,6 +195,7 @@ impl Assembly<'_, '_> {
         }
         match &value.form {
             _ if is_of_process(self.evaluator, value) => OwnerValue::PerProcess,
+            _ if !value.flows.replies.is_empty() => OwnerValue::Read,
             Form::Int(number) => OwnerValue::Constant(number.to_string()),
             Form::Bool(yes) => OwnerValue::Constant(yes.to_string()),
             Form::Symbol(Symbol::Param { name, .. } | Symbol::Field { name, .. } | Symbol::Local(name)) => {
@@ -193,18 +214,39 @@ impl Assembly<'_, '_> {
         action: Action,
         before: &[Operation],
     ) -> Option<Operation> {
-        let known = self.keys.entry(self.evaluator, self.function, key)?;
+        let KnownKey { index, token_in_key } = self.keys.entry(self.evaluator, self.function, key)?;
         if action.is_acquire() && operation.value.as_ref().is_some_and(|value| holds_owner(key, value)) {
-            self.keys.note_owner(known.index);
+            self.keys.note_owner(index);
         }
+        Some(Operation { token_in_key, ..self.on_key(step, operation, index, action, before) })
+    }
+
+    /// An operation on the key of this number.
+    fn on_key(
+        &self,
+        step: usize,
+        operation: &trace::Operation,
+        key: usize,
+        action: Action,
+        before: &[Operation],
+    ) -> Operation {
         let watched = operation.pipeline.is_some()
-            && before.iter().any(|earlier| earlier.key == known.index && earlier.action == Action::Watch);
+            && before.iter().any(|earlier| earlier.key == key && earlier.action == Action::Watch);
         let program = self.evaluator.program;
         let (checks, after_acquire) = self.conditions(operation);
-        let decided_by = self.decided_by(operation, known.index, before);
-        Some(Operation {
+        let decided_by = self.decided_by(operation, key, before);
+        let may_be_mended = self.trace.operations.len() <= MOST_WRITTEN
+            && matches!(
+                action,
+                Action::Acquire { .. }
+                    | Action::Delete { compared: false }
+                    | Action::Expire { compared: false, .. }
+                    | Action::Overwrite { .. }
+            );
+        let written = may_be_mended.then(|| written(self.evaluator, operation)).flatten().map(Box::new);
+        Operation {
             action,
-            key: known.index,
+            key,
             location: naming_call(operation),
             inner: operation.location,
             expiry_from_caller: operation.expiry_from_caller,
@@ -229,12 +271,21 @@ impl Assembly<'_, '_> {
             spawned_at: operation.context.spawned_at,
             error_is_yes: operation.uses.error_is_yes,
             compares_reading: false,
-            token_in_key: known.token_in_key,
+            token_in_key: false,
             repetition: repetition(self.evaluator, self.function, self.trace, operation),
             is_lock: operation.is_lock,
             advice: operation.advice.clone(),
+            written,
             is_test: program.is_test(operation.function) || program.is_test(self.function),
-        })
+        }
+    }
+
+    fn ttl(&self, expiry: &Expiry) -> Ttl {
+        let Expiry::Lease(lease) = expiry else { return ttl(self.evaluator, expiry) };
+        match self.leases.lifetime(self.evaluator, self.trace, lease) {
+            Some(granted) => ttl(self.evaluator, granted),
+            None => Ttl::Given(Lifetime::UNKNOWN),
+        }
     }
 
     /// The ownership comparisons that guard an operation, and the acquire known to have succeeded.
@@ -296,7 +347,7 @@ impl Assembly<'_, '_> {
         call: &ScriptCall,
         all: &mut Vec<Operation>,
     ) {
-        let Some((scripts, written)) = self.scripts.of(call) else { return };
+        let Some((scripts, written)) = self.scripts.of(self.evaluator, call) else { return };
         let only_renews = scripts.iter().flat_map(|script| &script.commands).all(only_reads_or_renews);
         for command in scripts.iter().flat_map(|script| script.commands.clone()) {
             let key = operand(&command.key, call);
@@ -367,22 +418,13 @@ impl Assembly<'_, '_> {
     }
 }
 
-fn only_reads_or_renews(command: &crate::facts::lua::Command) -> bool {
-    const FINE: &[&str] =
-        &["GET", "HGET", "EXISTS", "TTL", "PTTL", "TIME", "SET", "SETEX", "PSETEX", "HEXISTS", "PUBLISH"];
-    FINE.contains(&command.name.as_str()) || command.name.contains("EXPIRE")
-}
-
-fn amount_and_unit(command: &crate::facts::lua::Command) -> Option<(&Operand, i128)> {
-    let behind = |name: &str| {
-        let is_word = |arg: &Operand| matches!(arg, Operand::Text(text) if text.eq_ignore_ascii_case(name));
-        let at = command.args.iter().position(is_word)?;
-        command.args.get(at + 1)
-    };
-    match command.name.as_str() {
-        "EXPIRE" | "SETEX" => command.args.first().map(|amount| (amount, 1000)),
-        "PEXPIRE" | "PSETEX" => command.args.first().map(|amount| (amount, 1)),
-        "SET" => behind("PX").map(|a| (a, 1)).or_else(|| behind("EX").map(|amount| (amount, 1000))),
+/// What an operation on a lease is to the lock that is tied to it.
+fn lease_action(action: &trace::Action) -> Option<Action> {
+    match action {
+        trace::Action::KeepAlive => {
+            Some(Action::Expire { compared: true, ttl: Ttl::Given(Lifetime::UNKNOWN) })
+        }
+        trace::Action::Revoke => Some(Action::Delete { compared: true }),
         _ => None,
     }
 }
@@ -435,29 +477,10 @@ fn ttl(evaluator: &Evaluator<'_>, expiry: &Expiry) -> Ttl {
         Expiry::At(value) => {
             value.flows.wall_clock.map_or(Ttl::Given(Lifetime::UNKNOWN), Ttl::UntilWallClock)
         }
-        Expiry::Keep | Expiry::Unknown => Ttl::Given(Lifetime::UNKNOWN),
+        Expiry::Lease(_) | Expiry::Keep | Expiry::Unknown => Ttl::Given(Lifetime::UNKNOWN),
     }
 }
 
 fn is_constant(value: &Value) -> bool {
     matches!(value.form, Form::Int(_) | Form::Bool(_)) || value.as_text().is_some()
-}
-
-/// The value that an operand of a script is at this call.
-fn operand(operand_fact: &Operand, call: &ScriptCall) -> Value {
-    let at = |list: &[Value], number: u32| {
-        let index = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
-        index.and_then(|index| list.get(index)).cloned().unwrap_or_default()
-    };
-    match operand_fact {
-        Operand::Key(number) => at(&call.keys, *number),
-        Operand::Arg(number) => at(&call.args, *number),
-        Operand::Text(text) => Value::text(text),
-        Operand::Number(number) => Value::new(Form::Int((*number).into())),
-        Operand::Joined(parts) => {
-            let pieces: Vec<Piece> = parts.iter().flat_map(|part| operand(part, call).pieces()).collect();
-            Value::new(Form::Text(pieces.into()))
-        }
-        Operand::Local(_) | Operand::Unknown => Value::unknown(),
-    }
 }

@@ -3,7 +3,17 @@
 
 use crate::facts::{FileId, TextMap};
 
+use super::super::evaluate::Evaluator;
 use super::super::value::{Form, Piece, Value};
+use super::keys::field_values;
+
+/// The text of a statement; of one that constructors prepare and keep in a field, what they prepare.
+pub fn kept_text<'v>(evaluator: &'v Evaluator<'_>, text: &'v Value) -> &'v Value {
+    match field_values(evaluator, text) {
+        Some([Value { form: Form::Query(query), .. }]) => &query.text,
+        _ => text,
+    }
+}
 
 /// Where a text, or a chain of builder calls, begins.
 pub fn written_at(text: &Value) -> Option<(FileId, u32)> {

@@ -19,7 +19,7 @@ use super::binds::bound;
 use super::noted_rows::note_rows;
 use super::repetitions::repetition;
 use super::session_locks::{imported_dialect, note_text, session_lock};
-use super::statement_texts::{Assembled, assembled, written_at};
+use super::statement_texts::{Assembled, assembled, kept_text, written_at};
 use super::told_by_callers::ToldByCallers;
 
 /// The statements that each operation of each function's trace runs, by their positions among all.
@@ -49,7 +49,8 @@ pub fn statements(
             let Some(text) = parsed.text(&run) else { continue };
             // A statement seen from a caller of the function that runs it adds no statement, unless that
             // function got its text from the caller.
-            let is_seen = written_at(&call.text).is_some_and(|place| !texts.insert(place));
+            let is_seen =
+                written_at(kept_text(evaluator, &call.text)).is_some_and(|place| !texts.insert(place));
             let is_news = !is_seen || operation.via.is_empty();
             run_by.extend(text.statements.iter().map(|statement| ((function, index), text.key(statement))));
             if let Some(known) = repetition(evaluator, function, &trace, operation) {
@@ -124,12 +125,13 @@ impl ParsedText {
 
 impl Parsed {
     fn text(&mut self, run: &Run<'_, '_>) -> Option<Rc<ParsedText>> {
-        if let Form::Chain(chain) = &run.call.text.form {
+        let text = kept_text(run.evaluator, &run.call.text);
+        if let Form::Chain(chain) = &text.form {
             return run.built(chain).map(Rc::new);
         }
-        let assembled = assembled(&run.call.text)?;
+        let assembled = assembled(text)?;
         let dialect = run.dialect(&assembled, run.package());
-        let key = (assembled.value.clone(), written_at(&run.call.text), dialect);
+        let key = (assembled.value.clone(), written_at(text), dialect);
         let parse = || {
             let statements = sql::parse(&assembled.value, dialect).statements;
             Rc::new(ParsedText { assembled, dialect, statements, binds: None })
@@ -246,6 +248,7 @@ impl Run<'_, '_> {
         for statement in &text.statements {
             let known = told.entry(text.key(statement)).or_default();
             known.note_reply(self.operation);
+            known.compared_reads.extend(self.compared_reads(&statement.kind));
             known.pool |= pool;
             known.clocks.resize(known.clocks.len().max(clocks.len()), None);
             for (known, clock) in known.clocks.iter_mut().zip(&clocks) {

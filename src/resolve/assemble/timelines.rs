@@ -4,12 +4,14 @@
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
+use crate::facts::Location;
 use crate::locks::timeline::{Ending, Exit, Path, SignalWait, Step, StepKind, Timeline};
 use crate::locks::{Key, Sequence};
 
 use super::super::evaluate::Evaluator;
 use super::super::trace::{self, Action, GuardList, Operation, Trace};
-use super::super::value::Value;
+use super::super::value::{Form, Piece, Symbol, Value};
+use super::binds::parameter;
 use super::held_checks::Checks;
 use super::lease_types::LeaseTypes;
 use super::statements::StatementRuns;
@@ -34,7 +36,10 @@ pub fn timelines(
         let operations = sequence.map_or(&[][..], |at| &sequences[at].operations);
         let checks = Checks { evaluator, lease_types: &lease_types, function, trace: &trace, operations };
         let made = Assembly { trace: &trace, function, operations, runs, checks, numbers: HashMap::new() };
-        let timeline = made.timeline(evaluator.program.qualified_name(function), sequence);
+        let entry = evaluator.program.functions[function];
+        let location =
+            Location { file: evaluator.program.unit_of(function).file, span: entry.function.name_span };
+        let timeline = made.timeline(evaluator.program.qualified_name(function), location, sequence);
         let is_checked = timeline.steps.iter().any(|step| step.check.is_some());
         let is_telling = timeline.steps.len() > 1 || is_checked || !timeline.endings.is_empty();
         (!is_test && is_telling).then_some(timeline)
@@ -54,7 +59,7 @@ struct Assembly<'s, 'a> {
 }
 
 impl Assembly<'_, '_> {
-    fn timeline(mut self, function: String, sequence: Option<usize>) -> Timeline {
+    fn timeline(mut self, function: String, location: Location, sequence: Option<usize>) -> Timeline {
         let mut steps = Vec::new();
         // The steps of each operation of the trace begin here.
         let mut starts = Vec::with_capacity(self.trace.operations.len() + 1);
@@ -72,9 +77,11 @@ impl Assembly<'_, '_> {
             let kept: Vec<usize> = operation.kept.iter().copied().filter_map(step_of).collect();
             let check = self.checks.before(operation);
             let given_as = self.given_as(index);
+            let binds_key_of: Vec<usize> = self.binds_key_of(index, operation).filter_map(step_of).collect();
             steps.extend(kinds.into_iter().map(|kind| Step {
                 kind,
                 place: operation.via.first().copied().unwrap_or(operation.location),
+                inner: operation.location,
                 path: path.clone(),
                 is_apart: operation.context.spawned || operation.context.in_drop,
                 task: operation.context.spawned_at,
@@ -85,6 +92,7 @@ impl Assembly<'_, '_> {
                 decided_by: decided_by.clone(),
                 kept: kept.clone(),
                 check: check.clone(),
+                binds_key_of: binds_key_of.clone(),
                 depth: operation.via.len(),
                 given_as: given_as.clone(),
             }));
@@ -105,12 +113,10 @@ impl Assembly<'_, '_> {
             trace.tasks.iter().filter(|task| wanted(task)).map(|task| task.location).collect()
         };
         let awaited_tasks = started(&|task| self.is_awaited(task));
-        let aborted_tasks = started(&|task| {
-            let aborts = task.uses.iter().any(|seen| seen.kind == trace::HandleUseKind::Abort);
-            aborts && !self.is_awaited(task)
-        });
+        let aborted_tasks = started(&|task| self.is_aborted(task));
         Timeline {
             function,
+            location,
             sequence,
             steps,
             exits,
@@ -120,6 +126,23 @@ impl Assembly<'_, '_> {
             aborted_tasks,
             waits_for_others: trace.waits_for_others,
         }
+    }
+
+    /// The operations before one whose keys are made of a value that it binds.
+    fn binds_key_of(&self, index: usize, operation: &Operation) -> impl Iterator<Item = usize> {
+        let bound: Vec<Symbol> = match &operation.action {
+            Action::Sql(call) => call.binds.iter().filter_map(symbol).cloned().collect(),
+            _ => Vec::new(),
+        };
+        let before = if bound.is_empty() { 0 } else { index };
+        let before = self.trace.operations.iter().take(before).enumerate();
+        before.filter_map(move |(at, known)| {
+            let made_of = |piece: &Piece| match piece {
+                Piece::Hole(value) => symbol(value).is_some_and(|symbol| bound.contains(symbol)),
+                Piece::Text { .. } => false,
+            };
+            known.key.pieces().iter().any(made_of).then_some(at)
+        })
     }
 
     /// The fields of the function's result that a reply is put into.
@@ -139,6 +162,19 @@ impl Assembly<'_, '_> {
         task.passed || task.returned || !task.fields.is_empty() || task.uses.iter().any(sees_the_end)
     }
 
+    /// Whether somebody aborts the task and does not see its end then: another arm of the same `select!` may.
+    fn is_aborted(&self, task: &trace::Task) -> bool {
+        let is_other_arm = |arm: Option<(u32, u32)>, other: Option<(u32, u32)>| match (arm, other) {
+            (Some((select, arm)), Some((other, its))) => select == other && arm != its,
+            _ => false,
+        };
+        let mut aborts = task.uses.iter().filter(|seen| seen.kind == trace::HandleUseKind::Abort);
+        aborts.any(|abort| {
+            let own = task.uses.iter().filter(|seen| !is_other_arm(seen.arm, abort.arm));
+            !self.is_awaited(&trace::Task { uses: own.copied().collect(), ..task.clone() })
+        })
+    }
+
     fn ending(&mut self, index: usize, operation: &Operation, starts: &[usize]) -> Option<Ending> {
         let Action::Exit { told } = operation.action else { return None };
         let step = |reply: usize| starts.get(reply).copied();
@@ -147,6 +183,7 @@ impl Assembly<'_, '_> {
         Some(Ending {
             place: operation.via.first().copied().unwrap_or(operation.location),
             inner: operation.location,
+            helper: operation.via.last().copied(),
             depth: operation.via.len(),
             position: step(index)?,
             decided_by: doubtful.filter_map(step).collect(),
@@ -200,6 +237,13 @@ impl Assembly<'_, '_> {
     }
 }
 
+fn symbol(value: &Value) -> Option<&Symbol> {
+    match &parameter(value).1.form {
+        Form::Symbol(symbol) => Some(symbol),
+        _ => None,
+    }
+}
+
 /// The replies in a condition that are not known to say yes where it holds.
 fn doubtful((condition, holds): &(Value, bool)) -> Vec<usize> {
     let mut sure = BTreeSet::new();
@@ -213,9 +257,11 @@ fn doubtful((condition, holds): &(Value, bool)) -> Vec<usize> {
 
 /// The replies in what an operation writes.
 fn written(operation: &Operation) -> impl Iterator<Item = usize> {
-    let binds = match &operation.action {
-        Action::Sql(call) => &call.binds[..],
-        _ => &[],
+    let (binds, text) = match &operation.action {
+        // The values of a statement that a chain of calls builds are in the chain.
+        Action::Sql(call) => (&call.binds[..], Some(&call.text)),
+        _ => (&[][..], None),
     };
-    binds.iter().chain(&operation.value).flat_map(|value| value.flows.replies.iter().copied())
+    let values = binds.iter().chain(text).chain(&operation.value);
+    values.flat_map(|value| value.flows.replies.iter().copied())
 }

@@ -1,5 +1,5 @@
 //! What callers know of a statement that the function which runs it does not: the pool, the time of their
-//! clock, and what becomes of the count that it hands on. It completes a site and judges nothing.
+//! clock, what they have compared before, and what becomes of the count that it hands on. It completes a site and judges nothing.
 
 use crate::facts::Location;
 use crate::locks::{CountUse, Executor, SqlSite};
@@ -12,6 +12,8 @@ pub(super) struct ToldByCallers {
     pub(super) pool: bool,
     /// Where the clock behind each bound value is read.
     pub(super) clocks: Vec<Option<Location>>,
+    /// Where what the row stores was read and compared before.
+    pub(super) compared_reads: Vec<Location>,
     /// The call whose result is thrown away, and how far it is from the statement.
     dropped: Option<(usize, Location)>,
 }
@@ -34,6 +36,9 @@ impl ToldByCallers {
         }
         for (bind, clock) in site.binds.iter_mut().zip(&self.clocks) {
             bind.wall_clock = bind.wall_clock.or(*clock);
+        }
+        if site.compared_reads.is_empty() {
+            site.compared_reads.clone_from(&self.compared_reads);
         }
         if let Some((_, call)) = self.dropped.filter(|_| site.count == CountUse::Returned) {
             site.count = CountUse::Ignored;

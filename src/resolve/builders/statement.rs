@@ -2,8 +2,8 @@
 
 use crate::facts::Span;
 use crate::facts::sql::{
-    Assignment, Comparison, Expr, ExprKind, Select, Source, SourceKind, StatementKind, TableName, Write,
-    WriteVerb,
+    Assignment, Clauses, Comparison, Expr, ExprKind, Select, Source, SourceKind, StatementKind, TableName,
+    Write, WriteVerb,
 };
 
 use super::assignments::RowField;
@@ -402,6 +402,7 @@ impl Draft {
             join_conditions: self.joins,
             ctes: Vec::new(),
             returning: self.returns.then(Vec::new),
+            clauses: Clauses::default(),
         })))
     }
 }

@@ -54,7 +54,7 @@ fn plain(kind: &StatementKind) -> serde_json::Value {
 fn strip(value: &mut serde_json::Value) {
     match value {
         serde_json::Value::Object(fields) => {
-            for place in ["span", "table_span", "projection", "returning"] {
+            for place in ["span", "table_span", "clauses", "projection", "returning"] {
                 fields.remove(place);
             }
             fields.values_mut().for_each(strip);

@@ -236,6 +236,12 @@ impl Frame<'_, '_> {
         if !functions.is_empty() {
             return self.dispatched(whole, &functions, values, Some(object.clone()));
         }
+        if let Some(value) = self.request_of_client(object, method, values) {
+            return value;
+        }
+        if let Some(value) = self.answer_method(object, method) {
+            return value;
+        }
         if let Some(value) = self.client_method(whole, span, object, method, values, written) {
             return value;
         }

@@ -8,7 +8,9 @@ use crate::facts::{Location, Span};
 use super::Frame;
 use crate::resolve::models::Unit;
 use crate::resolve::trace::{Action, ScriptCall};
-use crate::resolve::value::{CommandBuilder, Expiry, Form, SetOptions, Value, WriteCondition};
+use crate::resolve::value::{
+    CommandBuilder, Expiry, Form, ScriptBuilder, SetOptions, Symbol, Value, WriteCondition,
+};
 
 /// A pipeline under construction: the command that still takes arguments.
 #[derive(Debug, Default)]
@@ -55,6 +57,11 @@ impl Frame<'_, '_> {
             Form::Script(script) => Some(self.script_method(whole, script, method, args)),
             Form::Query(query) => Some(self.query_method(whole, query, method, args)),
             Form::Transaction(transaction) => Some(self.conditional_method(transaction, method, args)),
+            Form::Request(request) => self.request_method(whole, &request.clone(), method, args),
+            Form::Symbol(Symbol::Field { .. } | Symbol::Param { .. }) if self.is_script(object) => {
+                let script = ScriptBuilder { source: object.clone(), ..ScriptBuilder::default() };
+                Some(self.script_method(whole, &script, method, args))
+            }
             _ => None,
         }
     }
@@ -160,13 +167,7 @@ impl Frame<'_, '_> {
         }
     }
 
-    fn script_method(
-        &mut self,
-        whole: Span,
-        script: &crate::resolve::value::ScriptBuilder,
-        method: &str,
-        args: &[Value],
-    ) -> Value {
+    fn script_method(&mut self, whole: Span, script: &ScriptBuilder, method: &str, args: &[Value]) -> Value {
         let mut next = script.clone();
         match method {
             "key" | "keys" => next.keys.extend(flattened(args)),
@@ -177,7 +178,13 @@ impl Frame<'_, '_> {
         Value::new(Form::Script(Rc::new(next)))
     }
 
-    pub(super) fn run_script(&mut self, whole: Span, script: &crate::resolve::value::ScriptBuilder) -> Value {
+    /// A script that was made elsewhere, and is kept or handed over.
+    fn is_script(&self, value: &Value) -> bool {
+        let ty = value.ty.as_ref();
+        ty.is_some_and(|ty| self.eval.program.peeled(self.scope, ty).name() == "Script")
+    }
+
+    pub(super) fn run_script(&mut self, whole: Span, script: &ScriptBuilder) -> Value {
         let key = script.keys.first().cloned().unwrap_or_default();
         let call = ScriptCall {
             source: script.source.clone(),
@@ -199,7 +206,7 @@ fn options_method(options: &SetOptions, method: &str, args: &[Value]) -> Value {
         // A key tied to a lease lives as long as that.
         "with_lease" => {
             let lease = args.first().cloned().unwrap_or_default();
-            next.expiry = Expiry::After { millis: None, unit: 1000, value: Box::new(lease) };
+            next.expiry = Expiry::Lease(Box::new(lease));
         }
         "get" => next.returns_old = true,
         _ => {}

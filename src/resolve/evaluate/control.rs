@@ -102,11 +102,13 @@ impl Frame<'_, '_> {
         let mut open: Vec<Value> = Vec::new();
         let guards = self.guards.clone();
         let mut cases = Vec::new();
+        let mut left = Vec::with_capacity(arms.len());
         for arm in arms {
             self.scopes = before.clone();
             let (matches, result) = self.arm(&value, arm);
             // The arms behind it run only where this one does not match.
             self.assume(&matches, false);
+            left.push(self.diverged);
             if std::mem::take(&mut self.diverged) {
                 continue;
             }
@@ -123,6 +125,7 @@ impl Frame<'_, '_> {
                 }
             }
         }
+        self.note_error_arms(&value, arms.iter().zip(left));
         self.guards = guards;
         self.scopes = merged.unwrap_or(before);
         if open.is_empty() && !arms.is_empty() {
@@ -219,7 +222,9 @@ impl Frame<'_, '_> {
             self.scopes.push(Default::default());
             let raced = std::mem::replace(&mut self.context.raced, true);
             let future = self.expr(&arm.future);
-            let value = self.awaited(future);
+            let mut value = self.awaited(future);
+            // What a task gives is not its handle.
+            value.flows.tasks.clear();
             self.context.raced = raced;
             self.mark_pattern(&arm.pattern, &value);
             let matches = self.pattern_condition(&arm.pattern, &value);
@@ -248,6 +253,7 @@ impl Frame<'_, '_> {
     pub(super) fn leave(&mut self, span: Span, value: Option<&Expr>) -> Value {
         if let Some(value) = value {
             let value = self.expr(value);
+            self.note_early_answer(&value);
             self.exit(span, &value.flows.replies);
             self.results.push(value);
         } else {

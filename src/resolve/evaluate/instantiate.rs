@@ -2,6 +2,8 @@
 //! the place of the parameters.
 
 mod readings;
+mod repetitions;
+mod requests;
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -14,11 +16,11 @@ use super::handed_closures::Handed;
 use crate::resolve::flows::Few;
 use crate::resolve::quantity;
 use crate::resolve::trace::{
-    Action, GuardList, MAX_OPERATIONS, MergeCall, Operation, Repetition, ScriptCall, SqlCall, Trace,
+    Action, GuardList, MAX_OPERATIONS, MergeCall, Operation, ScriptCall, SqlCall, Trace,
 };
 use crate::resolve::value::{
     Condition, Expiry, Flows, Form, Layer, Moment, Piece, QueryBuilder, Record, ScriptBuilder, Selection,
-    Selector, Symbol, Ticker, TransactionBuilder, TransactionPart, Value,
+    Selector, Symbol, Ticker, Value,
 };
 
 /// Longer chains of calls are not shown.
@@ -176,11 +178,15 @@ impl Frame<'_, '_> {
                     innermost: if operation.repetition.is_none() { self.context.innermost } else { None },
                     ..operation.context.within(&self.context)
                 },
-                repetition: operation.repetition.as_ref().map(|known| arguments.repetition(known)),
+                repetition: operation
+                    .repetition
+                    .as_ref()
+                    .map(|known| arguments.repetition(known, self.context.raced)),
                 uses,
             });
         }
         runs.for_each(|run| self.run_handed(span, run, arguments));
+        self.settle_requests(arguments.operations);
         self.move_task_uses(trace, tasks, arguments);
     }
 }
@@ -218,6 +224,8 @@ impl Arguments<'_> {
                 Action::Set { condition: *condition, expiry: self.expiry(expiry), returns_old: *returns_old }
             }
             Action::Expire { expiry } => Action::Expire { expiry: self.expiry(expiry) },
+            Action::Grant { expiry } => Action::Grant { expiry: self.expiry(expiry) },
+            Action::Request(request) => Action::Request(Rc::new(self.request(request, 0))),
             Action::Merge(call) => Action::Merge(Rc::new(MergeCall {
                 document: self.value(&call.document, 0),
                 words: call.words.clone(),
@@ -256,14 +264,10 @@ impl Arguments<'_> {
             Expiry::After { millis: None, unit, value } => {
                 super::store::lifetime(*unit, self.value(value, 0))
             }
+            Expiry::Lease(lease) => Expiry::Lease(Box::new(self.value(lease, 0))),
             Expiry::At(value) => Expiry::At(Box::new(self.value(value, 0))),
             other => other.clone(),
         }
-    }
-
-    fn repetition(&self, known: &Repetition) -> Repetition {
-        let pause = known.pause.as_ref().map(|(location, length)| (*location, self.value(length, 0)));
-        Repetition { pause, ..known.clone() }
     }
 
     fn values(&self, values: &[Value]) -> Vec<Value> {
@@ -312,7 +316,7 @@ impl Arguments<'_> {
             Form::Pipeline(pipeline) => Form::Pipeline(pipeline + self.pipelines),
             Form::Scaled(scaled) => {
                 let of = self.value(&scaled.of, depth + 1);
-                quantity::scaled(&of, scaled.by).map_or(Form::Unknown, |value| value.form)
+                quantity::of_span(quantity::scaled(&of, scaled.by), value.ty.as_deref())
             }
             Form::Ticker(ticker) => {
                 let period = self.value(&ticker.period, depth + 1);
@@ -331,13 +335,11 @@ impl Arguments<'_> {
                 file: query.file.clone(),
             })),
             Form::Chain(chain) => Form::Chain(Rc::new(chain.map(|part| self.value(part, depth + 1)))),
-            Form::Transaction(builder) => Form::Transaction(Rc::new(TransactionBuilder {
-                conditions: builder.conditions.iter().map(|part| self.value(part, depth + 1)).collect(),
-                steps: builder.steps.iter().map(|part| self.value(part, depth + 1)).collect(),
-            })),
+            Form::Transaction(builder) => Form::Transaction(Rc::new(self.transaction(builder, depth + 1))),
             Form::TransactionPart(part) => {
                 Form::TransactionPart(Rc::new(self.transaction_part(part, depth + 1)))
             }
+            Form::Request(request) => Form::Request(Rc::new(self.request(request, depth + 1))),
             Form::SetOptions(options) => {
                 let mut options = options.clone();
                 options.expiry = self.expiry(&options.expiry);
@@ -348,18 +350,6 @@ impl Arguments<'_> {
         let inner = |args: &Rc<[Value]>| args.iter().map(|arg| self.value(arg, depth + 1)).collect();
         let arguments = value.arguments.as_ref().map(inner);
         Value { form, flows: self.flows(&value.flows), ty: value.ty.clone(), arguments }
-    }
-
-    fn transaction_part(&self, part: &TransactionPart, depth: usize) -> TransactionPart {
-        match part {
-            TransactionPart::Condition { key, condition } => {
-                TransactionPart::Condition { key: Box::new(self.value(key, depth)), condition: *condition }
-            }
-            TransactionPart::Step { command, args } => TransactionPart::Step {
-                command: command.clone(),
-                args: args.iter().map(|arg| self.value(arg, depth)).collect(),
-            },
-        }
     }
 
     /// Where the callee's operation of this number stands in the caller's trace.
@@ -409,6 +399,7 @@ impl Arguments<'_> {
                 | Form::Query(_)
                 | Form::SetOptions(_)
                 | Form::Transaction(_)
+                | Form::Request(_)
                 | Form::TransactionPart(_)
         );
         let flows = &value.flows;

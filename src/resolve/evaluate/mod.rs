@@ -3,6 +3,7 @@
 //! It follows values through bindings, branches, closures and calls; it does not type-check, and a name
 //! it cannot resolve is an unknown value, never a guess.
 
+mod backend_errors;
 mod bind;
 mod block;
 mod builtin;
@@ -18,12 +19,15 @@ mod format;
 mod handed_closures;
 mod handed_on;
 mod held;
+mod http;
 mod instantiate;
+mod leases;
 mod loops;
 mod parameters;
 mod query;
 mod rounds;
 mod shutdown;
+mod std_types;
 mod store;
 mod tasks;
 mod transaction;
@@ -164,6 +168,8 @@ struct Frame<'e, 'a> {
     results: Vec<Value>,
     /// The code behind this point cannot be reached.
     diverged: bool,
+    /// The operations whose refusal, which comes as an error, leaves the function.
+    refusals: BTreeSet<usize>,
     loops: Vec<loops::LoopState>,
     /// What ends loops and what happens beside operations, in order.
     signals: Vec<loops::Signal>,
@@ -177,6 +183,9 @@ struct Frame<'e, 'a> {
     nesting: usize,
     /// How many closures it may still have run by functions that it hands them to.
     handed_left: usize,
+    /// Replies that are answers over HTTP.
+    answers: BTreeSet<usize>,
+    signs_of_life: leases::SignsOfLife,
     /// The body of `Display::fmt` is one expression: its value is the text that it writes.
     displays: bool,
 }
@@ -198,6 +207,7 @@ impl<'e, 'a> Frame<'e, 'a> {
             pipelines: Vec::new(),
             results: Vec::new(),
             diverged: false,
+            refusals: BTreeSet::new(),
             loops: Vec::new(),
             signals: Vec::new(),
             decided: HashMap::new(),
@@ -206,6 +216,8 @@ impl<'e, 'a> Frame<'e, 'a> {
             blocks: 0,
             nesting: 0,
             handed_left: handed_closures::MAX_HANDED,
+            answers: BTreeSet::new(),
+            signs_of_life: leases::SignsOfLife::default(),
             displays: false,
         }
     }
@@ -240,11 +252,15 @@ impl<'e, 'a> Frame<'e, 'a> {
             self.return_handles(result);
             self.trace.given.extend(given(result));
         }
+        self.settle_signs_of_life();
         self.judge_repetitions();
         let result = results
             .iter()
             .skip(1)
             .fold(results.first().cloned().unwrap_or_default(), |all, result| Value::either(&all, result));
+        // Whoever looks at the result hears of a refusal that has left by `?`.
+        let mut result = result;
+        self.refusals.iter().for_each(|&operation| result.flows.replies.insert(operation));
         let result_type = facts.result.as_ref().map(|ty| self.bounded(ty));
         self.trace.result = result.with_type(result_type);
     }
@@ -342,7 +358,15 @@ impl<'e, 'a> Frame<'e, 'a> {
 
     /// Notes that `value` decides something.
     fn mark_tested(&mut self, value: &Value) {
-        if let Form::Reply(operation, super::value::Layer::Result) = value.form {
+        if let Form::Condition(condition) = &value.form
+            && let super::value::Condition::Holds { value: asked, .. } = &**condition
+            && let Some(operation) = self.asked_of_transport(asked)
+        {
+            self.trace.mark(operation, |uses| uses.error_tested = true);
+            return;
+        }
+        if let Form::Reply(operation, super::value::Layer::Result | super::value::Layer::Message) = value.form
+        {
             self.trace.mark(operation, |uses| uses.error_tested = true);
             return;
         }
@@ -351,7 +375,8 @@ impl<'e, 'a> Frame<'e, 'a> {
 
     /// Notes that `value` is compared, for an answer that may go anywhere.
     fn mark_compared(&mut self, value: &Value) {
-        if let Form::Reply(operation, super::value::Layer::Result) = value.form {
+        if let Form::Reply(operation, super::value::Layer::Result | super::value::Layer::Message) = value.form
+        {
             self.trace.mark(operation, |uses| uses.error_tested = true);
             return;
         }
@@ -362,6 +387,7 @@ impl<'e, 'a> Frame<'e, 'a> {
     fn heard_refusal(&mut self, operation: super::value::OperationIndex, reply: &Value) {
         let is_error = |operation: &super::trace::Operation| operation.refusal == Refusal::Error;
         if self.trace.operations.get(operation).is_some_and(is_error) {
+            self.refusals.insert(operation);
             self.trace.mark(operation, |uses| uses.error_tested = true);
             self.assume(reply, true);
         }

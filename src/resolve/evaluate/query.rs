@@ -8,7 +8,7 @@ use crate::facts::rust::{Expr, MacroCall};
 use super::Frame;
 use super::store::root_name;
 use crate::resolve::trace::{Action, SqlCall};
-use crate::resolve::value::{Form, Layer, QueryBuilder, Value};
+use crate::resolve::value::{Closure, Form, Layer, QueryBuilder, Symbol, Value};
 
 /// Methods that run a query on an executor.
 const RUNNING: &[&str] = &[
@@ -156,6 +156,14 @@ impl Frame<'_, '_> {
         if matches!(method, "begin" | "commit" | "rollback") && args.is_empty() && object.ty.is_some() {
             return self.transaction_method(whole, object, method);
         }
+        let begins = matches!(
+            method,
+            "transaction" | "unchecked_transaction" | "transaction_with_behavior" | "start_transaction"
+        );
+        let of_closure = args.iter().any(|arg| matches!(arg.form, Form::Closure(_)));
+        if begins && args.len() < 2 && !of_closure && object.ty.is_some() {
+            return self.transaction_method(whole, object, "begin");
+        }
         if method == "begin_with" && args.len() == 1 {
             let transaction = self.transaction_method(whole, object, "begin")?;
             let text = args[0].clone();
@@ -176,6 +184,11 @@ impl Frame<'_, '_> {
                 if query.prepared_on.is_some() {
                     query.binds = self.binds_at(&query.text, model.binds, written);
                 }
+                return Some(self.run_sql(whole, &query, object.clone(), method));
+            }
+            Form::Symbol(Symbol::Field { .. }) if self.is_prepared(text) => {
+                let binds = self.binds_at(text, model.binds, written);
+                let query = QueryBuilder { text: text.clone(), binds, ..QueryBuilder::default() };
                 return Some(self.run_sql(whole, &query, object.clone(), method));
             }
             Form::Chain(chain) if chain.is_statement() => {
@@ -224,6 +237,12 @@ impl Frame<'_, '_> {
         Some(Value::new(Form::Query(Rc::new(query))))
     }
 
+    /// A statement that was prepared before, and is kept in a field.
+    fn is_prepared(&self, statement: &Value) -> bool {
+        let ty = statement.ty.as_ref();
+        ty.is_some_and(|ty| self.eval.program.peeled(self.scope, ty).name() == "Statement")
+    }
+
     fn transaction_method(&mut self, whole: Span, object: &Value, method: &str) -> Option<Value> {
         let action = match method {
             "begin" => Action::Begin,
@@ -246,6 +265,21 @@ impl Frame<'_, '_> {
             return Some(Value::unknown().named("transaction").with_type(Some(Rc::new(ty))));
         }
         Some(Value::unknown())
+    }
+
+    /// `.map(|_| ())` on the result of a statement: the count is gone.
+    pub(super) fn drops_count(&self, receiver: &Value, closure: &Closure) -> bool {
+        let Form::Reply(operation, Layer::Result) = receiver.form else { return false };
+        let is_sql = self
+            .trace
+            .operations
+            .get(operation)
+            .is_some_and(|operation| matches!(operation.action, crate::resolve::trace::Action::Sql(_)));
+        let ignores = closure
+            .params
+            .first()
+            .is_some_and(|param| matches!(param.pattern.kind, crate::facts::rust::PatternKind::Wildcard));
+        is_sql && ignores
     }
 
     /// The count of a reply; of a connection, that of the statement it ran last.

@@ -9,6 +9,7 @@ use crate::facts::rust::BinaryOperator;
 use super::Frame;
 use super::loops::{LoopState, Pause, Signal, SignalKind};
 use crate::locks::OnFailure;
+use crate::resolve::models::Refusal;
 use crate::resolve::trace::{GuardList, Operation, Repetition};
 use crate::resolve::value::{Condition, Form, Value};
 
@@ -132,7 +133,8 @@ impl<'f> Round<'f, '_, '_> {
         }
         let thrown_away =
             self.inside().any(|s| s.kind == SignalKind::Drop && s.decided_by.contains(&self.index));
-        if !(uses.tested || uses.compared || uses.returned) || thrown_away {
+        let heard = uses.error_tested && operation.refusal == Refusal::Error;
+        if !(uses.tested || uses.compared || uses.returned || heard) || thrown_away {
             return OnFailure::GoesOn;
         }
         let acts = |signal: &Signal| matches!(signal.kind, SignalKind::Act { .. });
@@ -213,7 +215,9 @@ fn is_around(outer: &Rc<GuardList>, inner: &Rc<GuardList>) -> bool {
 /// The number of failures at which a condition such as `failures >= 3` or `failed < 3` changes.
 pub(super) fn failure_limit(condition: &Value) -> Option<i128> {
     let Form::Condition(condition) = &condition.form else { return None };
-    let counts = |left: &Value| !matches!(left.form, Form::Reply(..));
+    // How much time is left is no count.
+    let is_time = |value: &Value| value.flows.unit.is_some() || value.flows.monotonic.is_some();
+    let counts = |left: &Value| !matches!(left.form, Form::Reply(..)) && !is_time(left);
     match &**condition {
         Condition::Order { operator, left, right } if counts(left) => match operator {
             BinaryOperator::LessOrEqual | BinaryOperator::Greater => right.as_int()?.checked_add(1),

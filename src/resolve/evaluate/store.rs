@@ -6,6 +6,7 @@ use crate::facts::rust::{Expr, Type, TypeForm};
 use crate::facts::{Location, Span};
 
 use super::Frame;
+use super::std_types::is_std_type;
 use crate::resolve::models::{ActionName, Command, Libraries, Refusal, Unit};
 use crate::resolve::trace::{Action, MergeCall, Operation, ScriptCall, Uses};
 use crate::resolve::value::{Expiry, Form, Layer, ScriptBuilder, SetOptions, Symbol, Value, WriteCondition};
@@ -62,6 +63,9 @@ impl Frame<'_, '_> {
         }
         if let Some(part) = self.transaction_call(path, args) {
             return Some(part);
+        }
+        if let Some(request) = self.request_of_path(path, args) {
+            return Some(request);
         }
         if let Some(command) = self.eval.models.function(path).cloned() {
             return self.modelled(span, &command, None, args, None);
@@ -147,7 +151,7 @@ impl Frame<'_, '_> {
             self.queued_method(span, pipeline, method, args);
             return Some(object.clone());
         }
-        self.modelled(whole, &model, Some(object), args, None)
+        self.modelled(span, &model, Some(object), args, None)
     }
 
     /// A pipeline that somebody else made and will send.
@@ -217,6 +221,9 @@ impl Frame<'_, '_> {
                 return Some(self.queue(command.action == ActionName::Multi));
             }
             ActionName::Watch if command.runs.is_some() => return self.watched(span, command, args),
+            ActionName::Grant | ActionName::KeepAlive | ActionName::KeepAliveAnswer | ActionName::Revoke => {
+                return self.lease_call(span, command, object, args);
+            }
             ActionName::Name => return Some(handle(command, args.get(command.key?)?)),
             _ => {}
         }
@@ -348,11 +355,12 @@ pub(super) fn action(command: &Command, args: &[Value], condition: WriteConditio
     let lifetime = || command.ttl.map(|at| expiry(command.unit, args.get(at).unwrap_or(&Value::unknown())));
     Some(match command.action {
         ActionName::Set => set(command, args, condition, lifetime().unwrap_or_default()),
-        ActionName::Lock => Action::Set {
-            condition: WriteCondition::IfAbsent,
-            expiry: lifetime().unwrap_or(Expiry::Unknown),
-            returns_old: false,
-        },
+        ActionName::Lock => {
+            let mut options = SetOptions { expiry: lifetime().unwrap_or_default(), ..SetOptions::default() };
+            args.iter().for_each(|arg| super::command::merge(&mut options, arg));
+            let expiry = if options.expiry.is_none() { Expiry::Unknown } else { options.expiry };
+            Action::Set { condition: WriteCondition::IfAbsent, expiry, returns_old: false }
+        }
         ActionName::Extend => Action::Set {
             condition: WriteCondition::IfEqual,
             expiry: lifetime().unwrap_or(Expiry::Unknown),
@@ -379,6 +387,10 @@ pub(super) fn action(command: &Command, args: &[Value], condition: WriteConditio
         | ActionName::Multi
         | ActionName::Pipeline
         | ActionName::Transaction
+        | ActionName::Grant
+        | ActionName::KeepAlive
+        | ActionName::KeepAliveAnswer
+        | ActionName::Revoke
         | ActionName::Name => return None,
     })
 }
@@ -444,49 +456,6 @@ pub(super) fn lifetime(unit: i128, amount: Value) -> Expiry {
             .and_then(|number| number.checked_mul(unit)),
     };
     Expiry::After { millis, unit, value: Box::new(amount) }
-}
-
-fn is_std_type(name: &str) -> bool {
-    matches!(
-        name,
-        "HashMap"
-            | "BTreeMap"
-            | "HashSet"
-            | "BTreeSet"
-            | "Vec"
-            | "VecDeque"
-            | "String"
-            | "str"
-            | "IndexMap"
-            | "DashMap"
-            | "LruCache"
-            | "Map"
-            | "Value"
-            | "HeaderMap"
-            | "Extensions"
-            | "Headers"
-            | "Url"
-            | "File"
-            | "Path"
-            | "PathBuf"
-            | "Cell"
-            | "AtomicBool"
-            | "u8"
-            | "u16"
-            | "u32"
-            | "u64"
-            | "i32"
-            | "i64"
-            | "usize"
-            | "bool"
-            | "char"
-            | "Duration"
-            | "Instant"
-            | "SystemTime"
-            | "Cache"
-            | "Entry"
-            | "Slice"
-    )
 }
 
 /// A short name of where a value comes from, for sessions and messages.

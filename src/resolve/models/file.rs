@@ -56,6 +56,12 @@ pub struct ClientModel {
     pub(super) counts: Vec<String>,
     #[serde(default)]
     pub(super) signals: Signals,
+    /// Requests over HTTP that are operations, the more specific first.
+    #[serde(default)]
+    pub(super) request: Vec<Request>,
+    /// Crates whose requests these may be.
+    #[serde(default)]
+    pub(super) http_crates: Vec<String>,
 }
 
 impl ClientModel {
@@ -157,6 +163,14 @@ pub enum ActionName {
     Merge,
     Get,
     GetDelete,
+    /// Makes a lease, or a session, that keys are tied to; its reply stands for it.
+    Grant,
+    /// Gives the lease under `key` more time.
+    KeepAlive,
+    /// Reads what the store answered to the last of these.
+    KeepAliveAnswer,
+    /// Ends the lease under `key`, and with it the keys tied to it.
+    Revoke,
     Exists,
     Delete,
     Expire,
@@ -237,6 +251,28 @@ pub(super) struct ExpiryEntry {
     pub(super) unit: Unit,
 }
 
+/// A request over HTTP that is an operation. The key, or the lease, is what follows `path` in its URL.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Request {
+    pub method: String,
+    pub path: String,
+    /// The parameter that its query has.
+    pub with: Option<String>,
+    pub action: ActionName,
+    /// With the revision that `with` gives: 0 while there is no such key.
+    #[serde(default)]
+    pub of_revision: bool,
+    /// `with` gives the lease that the key is tied to.
+    #[serde(default)]
+    pub of_lease: bool,
+    /// The word in the document of its body that gives the lifetime.
+    pub ttl_word: Option<String>,
+    /// Its library's.
+    #[serde(skip)]
+    pub advice: Option<Arc<Advice>>,
+}
+
 /// How a transaction is put together.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -297,6 +333,10 @@ pub struct Signals {
     pub paths: Vec<String>,
     /// Methods.
     pub methods: Vec<String>,
+    /// Path tails of what hears the signals that it is given, SIGTERM or others.
+    pub registers: Vec<String>,
+    /// Path tails that show that SIGINT is heard.
+    pub interrupts: Vec<String>,
     /// Path tails of signals that ask a process to end, and of functions that wait for one.
     pub awaits: Vec<String>,
     /// Path tails of functions that run a closure when such a signal comes.
@@ -309,6 +349,12 @@ impl Signals {
     /// Whether a path names a signal that asks a process to end, or a function that waits for one.
     pub fn awaits(&self, path: &[String]) -> bool {
         self.awaits.iter().any(|known| ends_with(path, known))
+    }
+
+    /// Whether a package is one whose functions hear the signals that they are given.
+    pub fn registers_of(&self, package: &str) -> bool {
+        let name = package.replace('-', "_");
+        self.registers.iter().any(|known| known.split("::").next() == Some(name.as_str()))
     }
 
     /// Whether the function at a path runs its closure when such a signal comes.

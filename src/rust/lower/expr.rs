@@ -115,7 +115,10 @@ impl<'a, 'b> Lowering<'a, 'b> {
             syn::Expr::Assign(assign) => self.assign(None, &assign.left, &assign.right),
             syn::Expr::Cast(cast) => {
                 let value = self.boxed(&cast.expr);
-                let span = value.span.to(self.span(cast.as_token.span));
+                let mut span = value.span.to(self.span(cast.as_token.span));
+                if let syn::Type::Path(ty) = &*cast.ty {
+                    span = span.to(super::pattern::path_span(self.source(), &ty.path));
+                }
                 Expr { span, kind: ExprKind::Cast { value, ty: types::ty(&cast.ty) } }
             }
             syn::Expr::Try(inner) => {
@@ -270,7 +273,9 @@ impl<'a, 'b> Lowering<'a, 'b> {
                     syn::Pat::Type(typed) => types::ty(&typed.ty),
                     _ => Type::unknown(),
                 };
-                Param { pattern: self.pattern(input), ty }
+                let by_reference =
+                    matches!(input, syn::Pat::Type(typed) if matches!(*typed.ty, syn::Type::Reference(_)));
+                Param { pattern: self.pattern(input), ty, by_reference }
             })
             .collect();
         let body = self.boxed(&closure.body);

@@ -207,7 +207,9 @@ impl<'a> Items<'a> {
     fn param(&self, input: &syn::FnArg) -> Option<Param> {
         match input {
             syn::FnArg::Typed(typed) => {
-                Some(Param { pattern: pattern::pattern(self.source, &typed.pat), ty: types::ty(&typed.ty) })
+                let by_reference = matches!(*typed.ty, syn::Type::Reference(_));
+                let pattern = pattern::pattern(self.source, &typed.pat);
+                Some(Param { pattern, ty: types::ty(&typed.ty), by_reference })
             }
             syn::FnArg::Receiver(_) => None,
         }

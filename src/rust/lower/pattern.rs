@@ -7,6 +7,11 @@ use super::Source;
 
 pub(super) fn pattern(source: Source<'_>, written: &syn::Pat) -> Pattern {
     match written {
+        // The grammar does not tell `None` from a new variable; the first letter does.
+        syn::Pat::Ident(name) if is_constant(name) => {
+            let path = vec![name.ident.to_string()];
+            value(Expr { span: source.span(name.ident.span()), kind: ExprKind::Path(path) })
+        }
         syn::Pat::Ident(name) => {
             let inner = name.subpat.as_ref().map(|(_, inner)| Box::new(pattern(source, inner)));
             let span = source.span(name.ident.span());
@@ -79,4 +84,10 @@ pub(super) fn path_span(source: Source<'_>, path: &syn::Path) -> Span {
         syn::PathArguments::None => source.span(last.ident.span()),
     };
     first.to(end)
+}
+
+/// A unit variant, or a constant.
+fn is_constant(name: &syn::PatIdent) -> bool {
+    let plain = name.by_ref.is_none() && name.mutability.is_none() && name.subpat.is_none();
+    plain && name.ident.to_string().starts_with(|first: char| first.is_uppercase())
 }

@@ -8,17 +8,19 @@ use crate::facts::sql::{Assignment, Expr, ExprKind, Source, SourceKind, TableNam
 
 impl Converter<'_> {
     pub(super) fn write(&self, statement: &ast::Statement) -> Option<Write> {
-        match statement {
-            ast::Statement::Update(update) => self.update(update),
-            ast::Statement::Delete(delete) => self.delete(delete),
-            ast::Statement::Insert(insert) => self.insert(insert),
-            ast::Statement::Merge(merge) => self.merge(merge),
+        let mut write = match statement {
+            ast::Statement::Update(update) => self.update(update)?,
+            ast::Statement::Delete(delete) => self.delete(delete)?,
+            ast::Statement::Insert(insert) => self.insert(insert)?,
+            ast::Statement::Merge(merge) => return self.merge(merge),
             ast::Statement::Query(query) => match self.query_statement(query) {
-                crate::facts::sql::StatementKind::Write(write) => Some(*write),
-                _ => None,
+                crate::facts::sql::StatementKind::Write(write) => return Some(*write),
+                _ => return None,
             },
-            _ => None,
-        }
+            _ => return None,
+        };
+        write.clauses = crate::sql::clauses::of(self.source, &write);
+        Some(write)
     }
 
     fn target(&self, factor: &ast::TableFactor, verb: WriteVerb) -> Option<Write> {

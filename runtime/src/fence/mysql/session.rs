@@ -6,31 +6,34 @@ use mysql_async::prelude::ToValue;
 use mysql_async::{Error, Params, Row};
 use thiserror::Error;
 
-use super::STORED;
 use super::connections::Lent;
-use super::failure::{failure, is_unanswered};
+use super::failure::{failure, leaves_open, row_failure};
+use super::stored;
+use crate::fence::mark::refused;
 use crate::fence::row::Taken;
 use crate::fence::work::Session;
-use crate::fence::{FenceError, Resource, RowFence, verdict};
+use crate::fence::{FenceError, Receipt, RowFence};
 use crate::mysql_desk::Answer;
 use crate::store::Cause;
 use crate::tenure::Tenure;
 use crate::token::FencingToken;
 
-/// Changes the row, so that other claims and transactions of the resource wait for this one's end.
+/// Changes the row, so that other claims and transactions of the resource wait for this one's end. The count comes
+/// back in the answer to the very statement that raises it.
 const ENTER: &str = "\
-UPDATE leasehold_fence SET writes = writes + 1 WHERE resource = ? AND last_token = ?";
+UPDATE leasehold_fence SET writes = LAST_INSERT_ID(writes + 1), recent = LEFT(CONCAT(?, recent), 128)
+WHERE resource = ? AND last_token = ? AND holder = ?";
 
 pub(super) struct MysqlSession {
     transaction: FencedTransaction,
     tenure: Tenure,
-    resource: Resource,
+    receipt: Receipt,
 }
 
 impl MysqlSession {
-    pub(super) fn new(lent: Lent, tenure: Tenure, resource: Resource) -> Self {
+    pub(super) fn new(lent: Lent, tenure: Tenure, receipt: Receipt) -> Self {
         let token = tenure.token();
-        Self { transaction: FencedTransaction { lent, token, failed: false }, tenure, resource }
+        Self { transaction: FencedTransaction { lent, token, failed: false }, tenure, receipt }
     }
 
     pub(super) fn transaction(&mut self) -> &mut FencedTransaction {
@@ -43,30 +46,35 @@ impl Session for MysqlSession {
         const ACTION: &str = "beginning a transaction";
         let lent = &self.transaction.lent;
         lent.desk().ask("START TRANSACTION", ()).await.map_err(|error| failure(ACTION, error))?;
-        let (name, token) = (self.resource.as_str(), self.tenure.token());
-        let entered = lent.desk().ask(ENTER, (name, token.as_i64())).await;
-        if entered.map_err(|error| failure(ACTION, error))?.found == 1 {
+        let (token, owner) = (self.tenure.token().as_i64(), self.tenure.owner());
+        let resource = self.receipt.resource();
+        let values = (self.receipt.id(), resource.as_str(), token, owner.as_bytes().as_slice());
+        let entered = lent.desk().ask(ENTER, values).await.map_err(|error| failure(ACTION, error))?;
+        if entered.found == 1 {
+            let number = entered.last_id.and_then(|number| i64::try_from(number).ok());
+            self.receipt.set_number(number.unwrap_or(0));
             return Ok(());
         }
-        let stored = lent.stored(STORED, name).await.map_err(|error| failure(ACTION, error))?;
-        Err(verdict(self.resource.to_string(), token, stored.flatten()))
+        let mark = stored(lent, resource).await.map_err(|error| failure(ACTION, error))?;
+        Err(refused(mark.as_ref(), &self.tenure, resource))
     }
 
     async fn commit(&mut self) -> Result<(), FenceError> {
         const ACTION: &str = "a commit";
         if self.transaction.failed {
-            let advice = "the transaction did not happen";
-            let cause = self.rollback().await.err().unwrap_or_else(|| AlreadyFailed.into());
+            let (cause, advice) = (AlreadyFailed.into(), "the transaction did not happen");
             return Err(FenceError::Database { action: ACTION, cause, advice });
         }
-        let presented = self.tenure.token();
         match self.transaction.lent.desk().ask("COMMIT", ()).await {
             Ok(_) => Ok(()),
-            Err(error) if is_unanswered(&error) => {
-                Err(FenceError::CommitUnknown { presented, cause: error.into() })
-            }
+            Err(error) if leaves_open(&error) => Err(self.unknown(error.into())),
             Err(error) => Err(failure(ACTION, error)),
         }
+    }
+
+    fn unknown(&self, cause: Cause) -> FenceError {
+        let (presented, receipt) = (self.tenure.token(), self.receipt.clone());
+        FenceError::CommitUnknown { presented, receipt, cause }
     }
 
     async fn rollback(&mut self) -> Result<(), Cause> {
@@ -166,11 +174,11 @@ impl FencedTransaction {
         let (number, place) = (self.token.as_i64(), rows.place(&key.to_string()));
         let values = vec![number.to_value(), key.to_value(), number.to_value()];
         let advanced = self.run(&rows.advance(["?", "?"]), values).await;
-        if advanced.map_err(|error| failure(ACTION, error))?.found > 0 {
+        if advanced.map_err(|error| row_failure(ACTION, error))?.found > 0 {
             return Ok(Taken::Now);
         }
         let found = self.run(&rows.stored("?", " FOR UPDATE"), vec![key.to_value()]).await;
-        let found = found.map_err(|error| failure(ACTION, error))?;
+        let found = found.map_err(|error| row_failure(ACTION, error))?;
         let stored = found.rows.first().map(|row| row.get::<Option<i64>, _>(0).flatten());
         Taken::refused(place, self.token, stored)
     }

@@ -1,7 +1,7 @@
 //! What an error of PostgreSQL means for a fenced transaction.
 
 use tokio_postgres::Error;
-use tokio_postgres::error::SqlState;
+use tokio_postgres::error::{Severity, SqlState};
 
 use crate::fence::FenceError;
 use crate::store::Cause;
@@ -22,9 +22,22 @@ pub(super) fn failure(action: &'static str, error: Error) -> FenceError {
     }
 }
 
-/// Whether the server has said nothing: then a commit may have happened.
-pub(super) fn is_unanswered(error: &Error) -> bool {
-    error.code().is_none()
+/// As [`failure`], of a statement on a table whose rows have a token of their own.
+pub(super) fn row_failure(action: &'static str, error: Error) -> FenceError {
+    if error.code() != Some(&SqlState::UNDEFINED_COLUMN) {
+        return failure(action, error);
+    }
+    FenceError::Database {
+        action,
+        cause: whole(error),
+        advice: "add the token column with `RowFence::add_column`",
+    }
+}
+
+/// Whether a commit may have happened in spite of this error. A session that ends says so in its last words, also
+/// in the place of the answer to a commit that is done.
+pub(super) fn leaves_open(error: &Error) -> bool {
+    error.as_db_error().is_none_or(|said| said.parsed_severity() != Some(Severity::Error))
 }
 
 fn advice(state: &SqlState) -> &'static str {
@@ -35,7 +48,7 @@ fn advice(state: &SqlState) -> &'static str {
         return "this is a replica; connect to the primary server";
     }
     if *state == SqlState::UNDEFINED_COLUMN {
-        return "add the token column with `RowFence::add_column`";
+        return "call `create_table` once, or put `leasehold::fence::postgres::UPGRADE` into a migration";
     }
     match state.code().get(..2) {
         Some("28") => "check user and password in the address, and the server's pg_hba.conf",
@@ -45,7 +58,7 @@ fn advice(state: &SqlState) -> &'static str {
 }
 
 /// The client's own text leaves out what the server said.
-fn whole(error: Error) -> Cause {
+pub(super) fn whole(error: Error) -> Cause {
     match error.as_db_error() {
         Some(said) => said.to_string().into(),
         None => error.into(),

@@ -2,22 +2,26 @@
 
 use std::time::Duration;
 
-use tokio_postgres::types::ToSql;
+use futures_util::future::join;
+use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Error, Row};
 
-use super::STORED;
 use super::connections::{Connections, Lent};
-use super::failure::{failure, is_unanswered};
+use super::failure::{failure, leaves_open, row_failure, whole};
+use super::stored;
+use crate::fence::mark::refused;
 use crate::fence::row::Taken;
 use crate::fence::work::Session;
-use crate::fence::{FenceError, Resource, RowFence, verdict};
+use crate::fence::{FenceError, Receipt, RowFence};
 use crate::store::Cause;
 use crate::tenure::Tenure;
 use crate::token::FencingToken;
 
 /// Changes the row, so that other claims and transactions of the resource wait for this one's end.
 const ENTER: &str = "\
-UPDATE leasehold_fence SET writes = writes + 1 WHERE resource = $1 AND last_token = $2";
+UPDATE leasehold_fence SET writes = writes + 1, recent = substr($4 || recent, 1, 128)
+WHERE resource = $1 AND last_token = $2 AND holder = $3
+RETURNING writes";
 
 /// After an error in the transaction, `COMMIT` alone rolls back and calls that a success; another statement before
 /// it does not get through. Work that has swallowed an error must not look as if it had been committed.
@@ -26,13 +30,13 @@ const COMMIT: &str = "SELECT 1; COMMIT";
 pub(super) struct PostgresSession<C: Connections> {
     transaction: FencedTransaction<C>,
     tenure: Tenure,
-    resource: Resource,
+    receipt: Receipt,
 }
 
 impl<C: Connections> PostgresSession<C> {
-    pub(super) fn new(lent: Lent<C>, tenure: Tenure, resource: Resource) -> Self {
+    pub(super) fn new(lent: Lent<C>, tenure: Tenure, receipt: Receipt) -> Self {
         let token = tenure.token();
-        Self { transaction: FencedTransaction { lent, token }, tenure, resource }
+        Self { transaction: FencedTransaction { lent, token }, tenure, receipt }
     }
 
     pub(super) fn transaction(&mut self) -> &mut FencedTransaction<C> {
@@ -49,31 +53,35 @@ impl<C: Connections> Session for PostgresSession<C> {
         let begin = format!(
             "BEGIN; SET LOCAL idle_in_transaction_session_timeout = {limit}; SET LOCAL lock_timeout = {limit}"
         );
-        client.batch_execute(&begin).await.map_err(|error| failure(ACTION, error))?;
-        let token = self.tenure.token();
-        let entered = client
-            .execute(ENTER, &[&self.resource.as_str(), &token.as_i64()])
-            .await
-            .map_err(|error| failure(ACTION, error))?;
-        if entered == 1 {
+        let (token, owner) = (self.tenure.token().as_i64(), self.tenure.owner());
+        let (name, owner) = (self.receipt.resource().as_str(), owner.as_bytes().as_slice());
+        let id = self.receipt.id();
+        let values: [(&(dyn ToSql + Sync), Type); 4] =
+            [(&name, Type::TEXT), (&token, Type::INT8), (&owner, Type::BYTEA), (&id, Type::BYTEA)];
+        // In one round trip: both are sent before the first answer. `join` polls in this order, and a request is
+        // sent when it is first polled.
+        let (begun, entered) =
+            join(client.batch_execute(&begin), client.query_typed_opt(ENTER, &values)).await;
+        begun.map_err(|error| failure(ACTION, error))?;
+        if let Some(row) = entered.map_err(|error| failure(ACTION, error))? {
+            let number = row.try_get(0).map_err(|error| failure(ACTION, error))?;
+            self.receipt.set_number(number);
             return Ok(());
         }
-        let row = client.query_opt(STORED, &[&self.resource.as_str()]).await;
-        let stored = row
-            .and_then(|row| row.map(|row| row.try_get(0)).transpose())
-            .map_err(|error| failure(ACTION, error))?;
-        Err(verdict(self.resource.to_string(), token, stored))
+        let resource = self.receipt.resource();
+        let mark = stored(client, resource).await.map_err(|error| failure(ACTION, error))?;
+        Err(refused(mark.as_ref(), &self.tenure, resource))
     }
 
     async fn commit(&mut self) -> Result<(), FenceError> {
-        let presented = self.tenure.token();
         self.transaction.lent.client().batch_execute(COMMIT).await.map_err(|error| {
-            if is_unanswered(&error) {
-                FenceError::CommitUnknown { presented, cause: error.into() }
-            } else {
-                failure("a commit", error)
-            }
+            if leaves_open(&error) { self.unknown(whole(error)) } else { failure("a commit", error) }
         })
+    }
+
+    fn unknown(&self, cause: Cause) -> FenceError {
+        let (presented, receipt) = (self.tenure.token(), self.receipt.clone());
+        FenceError::CommitUnknown { presented, receipt, cause }
     }
 
     async fn rollback(&mut self) -> Result<(), Cause> {
@@ -181,7 +189,7 @@ impl<C: Connections> FencedTransaction<C> {
         let advanced = client
             .execute(&rows.advance(["$1", "$2"]), &[&token, key])
             .await
-            .map_err(|error| failure(ACTION, error))?;
+            .map_err(|error| row_failure(ACTION, error))?;
         if advanced > 0 {
             return Ok(Taken::Now);
         }
@@ -189,7 +197,7 @@ impl<C: Connections> FencedTransaction<C> {
         let row = client.query_opt(&rows.stored("$1", " FOR UPDATE"), &[key]).await;
         let stored = row
             .and_then(|row| row.map(|row| row.try_get(0)).transpose())
-            .map_err(|error| failure(ACTION, error))?;
+            .map_err(|error| row_failure(ACTION, error))?;
         Taken::refused(place, self.token, stored)
     }
 }

@@ -1,0 +1,3 @@
+mod quota;
+
+pub use quota::{Quota, Verdict};

@@ -1,0 +1,2 @@
+pub mod imports;
+mod schema;

@@ -1,0 +1,2 @@
+mod identity;
+pub mod quarry;

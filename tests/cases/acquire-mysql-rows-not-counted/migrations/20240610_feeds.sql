@@ -1,0 +1,6 @@
+CREATE TABLE feeds (
+    id BIGINT UNSIGNED NOT NULL PRIMARY KEY AUTO_INCREMENT,
+    url VARCHAR(300) NOT NULL,
+    reader CHAR(36),
+    reader_until DATETIME(6)
+);

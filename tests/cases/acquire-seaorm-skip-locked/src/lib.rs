@@ -1,0 +1,2 @@
+pub mod courier;
+mod parcel;

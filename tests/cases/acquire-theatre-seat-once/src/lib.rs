@@ -1,0 +1,2 @@
+mod sql;
+pub mod theatre;

@@ -1,0 +1,2 @@
+mod lock;
+pub mod reindex;

@@ -1,0 +1,5 @@
+CREATE TABLE antennas (
+    id INTEGER PRIMARY KEY,
+    azimuth INTEGER NOT NULL DEFAULT 0,
+    last_token INTEGER NOT NULL DEFAULT 0
+);

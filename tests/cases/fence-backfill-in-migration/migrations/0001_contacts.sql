@@ -1,0 +1,6 @@
+CREATE TABLE contacts (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    phone TEXT,
+    version INTEGER NOT NULL DEFAULT 0
+);

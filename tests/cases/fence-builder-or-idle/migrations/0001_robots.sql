@@ -1,0 +1,6 @@
+CREATE TABLE robots (
+    id BIGINT PRIMARY KEY,
+    task TEXT,
+    idle BOOLEAN NOT NULL DEFAULT TRUE,
+    fence BIGINT NOT NULL DEFAULT 0
+);

@@ -1,0 +1,2 @@
+mod outcome;
+pub mod recipe;

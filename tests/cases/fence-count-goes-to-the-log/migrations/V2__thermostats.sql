@@ -1,0 +1,1 @@
+ALTER TABLE thermostats ADD COLUMN fencing_token BIGINT NOT NULL DEFAULT 0;

@@ -1,0 +1,8 @@
+diesel::table! {
+    kilns (id) {
+        id -> Unsigned<Bigint>,
+        degrees -> Integer,
+        minutes -> Integer,
+        epoch -> Bigint,
+    }
+}

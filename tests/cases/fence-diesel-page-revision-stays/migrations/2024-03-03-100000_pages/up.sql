@@ -1,0 +1,6 @@
+CREATE TABLE pages (
+    id BIGSERIAL PRIMARY KEY,
+    title TEXT NOT NULL,
+    body TEXT NOT NULL,
+    revision BIGINT NOT NULL DEFAULT 0
+);

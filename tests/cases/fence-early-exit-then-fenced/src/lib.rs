@@ -1,0 +1,2 @@
+pub mod beacon;
+pub mod watch;

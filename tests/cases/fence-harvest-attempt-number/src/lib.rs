@@ -1,0 +1,2 @@
+pub mod harvest;
+mod statements;

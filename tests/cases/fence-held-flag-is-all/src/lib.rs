@@ -1,0 +1,2 @@
+mod crown;
+pub mod leaderboard;

@@ -1,0 +1,5 @@
+CREATE TABLE meters (
+    id BIGINT PRIMARY KEY,
+    reading BIGINT NOT NULL,
+    fence BIGINT NOT NULL DEFAULT 0
+);

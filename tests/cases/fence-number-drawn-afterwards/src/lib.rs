@@ -1,0 +1,2 @@
+pub mod meter;
+mod round;

@@ -1,0 +1,5 @@
+CREATE TABLE IF NOT EXISTS billboards (
+    id INTEGER PRIMARY KEY,
+    text TEXT NOT NULL,
+    fence INTEGER NOT NULL DEFAULT 0
+);

@@ -1,0 +1,2 @@
+mod account;
+pub mod savings;

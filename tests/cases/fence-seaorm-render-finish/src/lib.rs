@@ -1,0 +1,2 @@
+mod clip;
+pub mod studio;

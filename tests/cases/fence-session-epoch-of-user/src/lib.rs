@@ -1,0 +1,2 @@
+mod schema;
+pub mod users;

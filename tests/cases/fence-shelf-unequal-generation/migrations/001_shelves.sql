@@ -1,0 +1,6 @@
+CREATE TABLE shelves (
+    code VARCHAR(24) NOT NULL PRIMARY KEY,
+    label VARCHAR(200) NOT NULL,
+    price_cents BIGINT NOT NULL,
+    generation BIGINT UNSIGNED NOT NULL DEFAULT 0
+);

@@ -1,0 +1,3 @@
+mod label;
+
+pub use label::{Label, Labels};

@@ -1,0 +1,4 @@
+mod duty;
+pub mod signs;
+
+pub use duty::Duty;

@@ -1,0 +1,5 @@
+CREATE TABLE valves (
+    id BIGINT PRIMARY KEY,
+    opening SMALLINT NOT NULL,
+    epoch BIGINT NOT NULL DEFAULT 0
+);

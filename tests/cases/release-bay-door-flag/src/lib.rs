@@ -1,0 +1,3 @@
+mod bay;
+
+pub use bay::BayDoor;

@@ -1,0 +1,3 @@
+mod elevator;
+
+pub use elevator::{Elevator, Ride};

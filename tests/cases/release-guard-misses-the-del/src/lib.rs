@@ -1,0 +1,2 @@
+mod scripts;
+pub mod tower;

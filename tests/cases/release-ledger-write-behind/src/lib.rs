@@ -1,0 +1,2 @@
+pub mod closing;
+mod seal;

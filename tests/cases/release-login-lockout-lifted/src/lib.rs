@@ -1,0 +1,2 @@
+pub mod lockout;
+pub mod sessions;

@@ -1,0 +1,3 @@
+mod permit;
+
+pub use permit::{ask, Permit};

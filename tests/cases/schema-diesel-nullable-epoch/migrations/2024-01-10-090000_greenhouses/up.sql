@@ -1,0 +1,5 @@
+CREATE TABLE greenhouses (
+    id BIGSERIAL PRIMARY KEY,
+    name TEXT NOT NULL,
+    shade SMALLINT NOT NULL DEFAULT 0
+);

@@ -1,0 +1,1 @@
+ALTER TABLE greenhouses DROP COLUMN fence_epoch;

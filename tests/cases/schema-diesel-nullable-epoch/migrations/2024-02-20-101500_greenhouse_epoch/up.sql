@@ -1,0 +1,2 @@
+ALTER TABLE greenhouses
+    ADD COLUMN fence_epoch BIGINT;

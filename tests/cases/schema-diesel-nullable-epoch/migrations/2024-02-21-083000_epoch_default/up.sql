@@ -1,0 +1,1 @@
+ALTER TABLE greenhouses ALTER COLUMN fence_epoch SET DEFAULT 0;

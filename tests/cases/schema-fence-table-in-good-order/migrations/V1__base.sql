@@ -1,0 +1,8 @@
+CREATE TABLE tokens (
+    resource TEXT PRIMARY KEY NOT NULL,
+    last_issued INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE nozzles (
+    id INTEGER PRIMARY KEY,
+    bar INTEGER NOT NULL DEFAULT 0
+);

@@ -1,0 +1,2 @@
+-- stale bookkeepers are refused from now on
+ALTER TABLE ledgers ADD COLUMN fence BIGINT NOT NULL;

@@ -1,0 +1,2 @@
+mod named;
+pub mod statements;

@@ -1,0 +1,4 @@
+CREATE TABLE lamps (
+    id BIGINT PRIMARY KEY,
+    lumen INT NOT NULL DEFAULT 0
+);

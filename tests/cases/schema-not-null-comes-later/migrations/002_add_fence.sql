@@ -1,0 +1,1 @@
+ALTER TABLE lamps ADD COLUMN fence BIGINT;

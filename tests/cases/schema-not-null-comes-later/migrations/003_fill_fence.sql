@@ -1,0 +1,1 @@
+UPDATE lamps SET fence = 0 WHERE fence IS NULL;

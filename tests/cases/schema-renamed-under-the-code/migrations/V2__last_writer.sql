@@ -1,0 +1,1 @@
+ALTER TABLE fuel_pumps ADD COLUMN last_writer TEXT;

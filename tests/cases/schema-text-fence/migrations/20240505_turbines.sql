@@ -1,0 +1,5 @@
+CREATE TABLE turbines (
+    id BIGINT UNSIGNED NOT NULL PRIMARY KEY,
+    blade_angle INT NOT NULL DEFAULT 0,
+    last_fence VARCHAR(20) NOT NULL DEFAULT '0'
+) ENGINE=InnoDB;

@@ -1,0 +1,2 @@
+DROP TABLE lock_gates;
+DROP FUNCTION refuse_stale_fence();
