@@ -52,6 +52,8 @@ struct Request {
     path: String,
     query: Vec<(String, String)>,
     token: Option<String>,
+    /// The client wants no more answers on this connection.
+    last: bool,
     body: Vec<u8>,
 }
 
@@ -123,6 +125,9 @@ async fn serve(stream: TcpStream, shared: Arc<Shared>) -> Option<()> {
         let length = body.len();
         let head = format!("HTTP/1.1 {status} Said\r\n{index}content-length: {length}\r\n\r\n");
         stream.write_all((head + &body).as_bytes()).await.ok()?;
+        if request.last {
+            return Some(());
+        }
     }
 }
 
@@ -132,13 +137,14 @@ async fn read(stream: &mut BufReader<TcpStream>) -> Option<Request> {
     stream.read_line(&mut line).await.ok()?;
     let mut words = line.split_whitespace();
     let (method, target) = (words.next()?.to_owned(), words.next()?.to_owned());
-    let (mut length, mut token) = (0, None);
+    let (mut length, mut token, mut last) = (0, None, false);
     loop {
         let mut header = String::new();
         stream.read_line(&mut header).await.ok()?;
         let Some((name, value)) = header.trim_end().split_once(':') else { break };
         match name.to_ascii_lowercase().as_str() {
             "content-length" => length = value.trim().parse().ok()?,
+            "connection" => last = value.trim().eq_ignore_ascii_case("close"),
             "x-consul-token" => token = Some(value.trim().to_owned()),
             _ => {}
         }
@@ -148,7 +154,7 @@ async fn read(stream: &mut BufReader<TcpStream>) -> Option<Request> {
     let (path, query) = target.split_once('?').unwrap_or((&target, ""));
     let pairs = query.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
     let query = pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-    Some(Request { method, path: path.to_owned(), query, token, body })
+    Some(Request { method, path: path.to_owned(), query, token, last, body })
 }
 
 impl Request {

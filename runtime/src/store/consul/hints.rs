@@ -1,6 +1,7 @@
 //! Hints from Consul: for each key for which somebody waits, a query that is answered when the key has changed.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -24,7 +25,15 @@ const PAUSE: Duration = Duration::from_millis(250);
 pub(super) struct Hints {
     waiters: Arc<Waiters>,
     /// Those who ask, by key. They end with the store.
-    asking: Mutex<HashMap<LeaseKey, AbortOnDropHandle<()>>>,
+    asking: Mutex<HashMap<LeaseKey, Asking>>,
+}
+
+/// The one who asks about a key.
+struct Asking {
+    task: AbortOnDropHandle<()>,
+    /// A waiter has come who saw the key held, also if it was not at the last query: what is not held at the next one
+    /// has been freed since.
+    seen_held: Arc<AtomicBool>,
 }
 
 /// What a query found.
@@ -47,9 +56,10 @@ impl Hints {
         let first = shared.news(key, None).await?;
         let watch = self.waiters.join(key);
         let mut asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
-        asking.retain(|_, task| !task.is_finished());
-        asking.entry(key.clone()).or_insert_with(|| {
-            let waiters = Arc::clone(&self.waiters);
+        asking.retain(|_, one| !one.task.is_finished());
+        let asked_by = asking.entry(key.clone()).or_insert_with(|| {
+            let (waiters, seen_held) = (Arc::clone(&self.waiters), Arc::new(AtomicBool::new(false)));
+            let seen = Arc::clone(&seen_held);
             // Not the store itself: it must end when nobody else has it.
             let (shared, key) = (Arc::downgrade(shared), key.clone());
             let asked = async move {
@@ -61,7 +71,7 @@ impl Hints {
                     }
                     match shared.next_news(&key, news).await {
                         Ok(Some(next)) => {
-                            if news.held && !next.held {
+                            if !next.held && (seen.swap(false, Ordering::AcqRel) || news.held) {
                                 waiters.wake(&key);
                             }
                             news = next;
@@ -74,8 +84,11 @@ impl Hints {
                     }
                 }
             };
-            AbortOnDropHandle::new(tokio::spawn(asked))
+            Asking { task: AbortOnDropHandle::new(tokio::spawn(asked)), seen_held }
         });
+        if first.held {
+            asked_by.seen_held.store(true, Ordering::Release);
+        }
         Ok(watch)
     }
 
