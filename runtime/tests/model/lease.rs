@@ -331,10 +331,8 @@ impl Scope {
             }
             _ => {}
         }
-        if !matches!(holder.stage, Stage::Idle | Stage::Over) {
-            if world.faults > 0 {
-                acts.extend([Act::Pause(who), Act::Crash(who)]);
-            }
+        if world.faults > 0 && !matches!(holder.stage, Stage::Idle | Stage::Over) {
+            acts.extend([Act::Pause(who), Act::Crash(who)]);
         }
     }
 }
