@@ -17,7 +17,7 @@ step 'format' cargo fmt --all -- --check
 step 'format of rules' rustfmt --edition 2024 --check src/rules/*.rs
 step 'clippy' cargo clippy --all-targets --locked -- -D warnings
 step 'clippy of leasehold' cargo clippy -p leasehold --all-features --all-targets --locked -- -D warnings
-for store in memory sqlite redis redis-cluster redlock postgres mysql etcd metrics; do
+for store in memory sqlite redis redis-cluster redlock postgres mysql etcd consul metrics; do
     step "leasehold with $store alone" \
         cargo clippy -p leasehold --no-default-features --features "$store" --lib --locked -- -D warnings
 done
