@@ -14,7 +14,7 @@ use crate::facts::file::{FileFacts, ParsedFile};
 use crate::facts::rust::{Constant, Expr, ExprKind, Function, RustFile, Type, TypeKind};
 use crate::facts::walk::{each_expr, each_part};
 use crate::locks::naming::{may_be_token, words};
-use crate::resolve::{Models, acts_on_store, runs_sql, takes_session};
+use crate::resolve::{Models, acts_on_store, is_row_lease, runs_sql, takes_row_lease, takes_session};
 use crate::sources::Interest;
 use crate::sql::looks_like_statement;
 
@@ -43,7 +43,8 @@ pub(super) struct Demand {
 struct Names {
     used: BTreeSet<String>,
     defined: BTreeSet<String>,
-    /// Functions that act on locks, and their callers: whoever calls them holds the locks.
+    /// Functions that act on locks or take leases of rows, and their callers: whoever calls them holds the
+    /// locks.
     acting: BTreeSet<String>,
     /// Those of them that implement a trait: code that knows the trait alone calls them.
     behind_traits: BTreeSet<String>,
@@ -119,6 +120,7 @@ impl Demand {
             wanted.uses.extend(own.acting.union(&own.in_session).chain(&own.texts));
             wanted.opened.extend(&own.opened);
             wanted.imported.extend(&own.imported);
+            wanted.programs |= !own.acting.is_empty();
         }
         for &(from, to) in dependencies {
             if Some(to) == package
@@ -130,6 +132,7 @@ impl Demand {
                 && let Some(dependency) = self.packages.get(&Some(to))
             {
                 wanted.uses.extend(&dependency.acting);
+                wanted.programs |= !dependency.acting.is_empty();
             }
         }
         wanted
@@ -205,16 +208,29 @@ impl Names {
     /// A file with statements needs their texts, what looks at their counts, whose time they are given, and
     /// where the tokens come from.
     fn ask_for_statement(&mut self, models: &Models, facts: &RustFile) {
+        let leases = facts.constants.iter().filter(|constant| !constant.is_test && is_row_lease(constant));
+        self.acting.extend(leases.map(|constant| constant.name.clone()));
         let locks_session = names_session_lock(facts);
         for function in &facts.functions {
             if locks_session || hands_on_statement(models, function) {
                 self.use_all(function);
             }
+            // `impl<C: Clock> Rooms<C>`: the trait stands for the clock.
+            let bounds = function.generics.iter().flat_map(|generic| &generic.bounds);
+            self.used.extend(
+                bounds.filter(|bound| names_clock(bound.name())).map(|bound| bound.name().to_owned()),
+            );
+            let acts = || {
+                takes_row_lease(function)
+                    || mentioned(function).iter().any(|name| self.acting.contains(*name))
+            };
+            if !function.is_test && acts() {
+                self.acting.insert(function.name.clone());
+            }
             self.used.extend(sources_of_tokens(function));
             for name in mentioned(function) {
                 let is_constant = name.chars().all(|c| c.is_uppercase() || c == '_' || c.is_numeric());
-                let reads_clock = || words(name).iter().any(|word| CLOCK_HELPERS.contains(&word.as_str()));
-                if is_constant || ROW_HELPERS.iter().any(|word| name.contains(word)) || reads_clock() {
+                if is_constant || ROW_HELPERS.iter().any(|word| name.contains(word)) || names_clock(name) {
                     self.used.insert(name.to_owned());
                 }
             }
@@ -267,6 +283,8 @@ struct Wanted<'d> {
     uses: BTreeSet<&'d String>,
     opened: BTreeSet<&'d String>,
     imported: BTreeSet<&'d (String, String)>,
+    /// Where locks are taken, it matters how the program ends.
+    programs: bool,
 }
 
 impl Wanted<'_> {
@@ -289,13 +307,13 @@ impl Wanted<'_> {
             needles.extend(behind.iter().map(|behind| format!("{name}{behind}")));
             names.extend(behind.iter().map(|_| definitions + number));
         }
-        if needles.is_empty() {
+        if needles.is_empty() && !self.programs {
             return None;
         }
         let matcher = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(needles).ok()?;
         let opened = self.opened.iter().map(|name| (*name).clone()).collect();
         let imported = self.imported.iter().map(|pair| (*pair).clone()).collect();
-        Some(Search { matcher, names, definitions, opened, imported })
+        Some(Search { matcher, names, definitions, opened, imported, programs: self.programs })
     }
 }
 
@@ -307,12 +325,16 @@ pub(super) struct Search {
     definitions: usize,
     opened: BTreeSet<String>,
     imported: Vec<(String, String)>,
+    programs: bool,
 }
 
 impl Search {
     /// Whether a file is a module that is opened by a glob, and hands on names of others, or one that an
-    /// import names, with what it imports.
+    /// import names, with what it imports; or a program whose `main` may lead to a lock by any name.
     pub(super) fn opens(&self, path: &str, text: &str) -> bool {
+        if self.programs && is_program(path) && text.contains("fn main(") {
+            return true;
+        }
         let mut parts = path.trim_end_matches(".rs").rsplit('/');
         let name = parts.next().filter(|name| *name != "mod").or_else(|| parts.next());
         let Some(name) = name else { return false };
@@ -334,6 +356,10 @@ impl Search {
     pub(super) fn tells(&self, name: usize, files: usize) -> bool {
         files <= if name < self.definitions { MOST_DEFINITIONS } else { MOST_CALLERS }
     }
+}
+
+fn names_clock(name: &str) -> bool {
+    words(name).iter().any(|word| CLOCK_HELPERS.contains(&word.as_str()))
 }
 
 /// Whether a function gives the text of a statement to a method that is no client's.
@@ -437,6 +463,10 @@ fn mentioned(function: &Function) -> BTreeSet<&str> {
 
 fn is_own_crate(segment: &str) -> bool {
     matches!(segment, "crate" | "self" | "super")
+}
+
+fn is_program(path: &str) -> bool {
+    path == "main.rs" || path.ends_with("/main.rs") || path.contains("/bin/")
 }
 
 fn is_telling(name: &str) -> bool {

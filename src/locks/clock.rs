@@ -38,6 +38,8 @@ pub enum ClockFlowKind {
     StoredAsDeadline { field: String },
     /// Given to the store as the lock's lifetime, worked out from a reading.
     GivenAsTtl,
+    /// Asked whether it is time to renew.
+    DecidesRenewal,
     /// Given to the store as the moment when the lock ends.
     GivenAsEnd,
 }

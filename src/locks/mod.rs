@@ -43,8 +43,9 @@ pub use regions::{HeldRegion, LateWrite};
 pub use renewal::{Handle, OnFailure, Pause, RenewalDefault, RenewalLoop, Repetition, Task};
 pub use reply::droppers;
 pub use rows::{
-    ClientClock, RowClaim, client_clocks, constant_row_owners, ignored_row_acquires, ignored_session_locks,
-    uncompared_row_owners, unguarded_row_claims, unguarded_row_releases, unguarded_row_renewals,
+    AddedSpan, ClientClock, RowClaim, RowLease, client_clocks, constant_row_owners, ignored_row_acquires,
+    ignored_session_locks, row_acquires, row_leases, uncompared_row_owners, unguarded_row_claims,
+    unguarded_row_releases, unguarded_row_renewals,
 };
 pub use schema::Schema;
 pub use statement::{

@@ -7,6 +7,7 @@ mod endings;
 mod held_writes;
 mod late_tokens;
 mod left_tasks;
+mod retaken;
 
 use std::collections::HashMap;
 
@@ -41,6 +42,7 @@ pub use endings::{AbruptEnd, abrupt_ends};
 pub use held_writes::{HeldWrite, held_writes};
 pub use late_tokens::{LateToken, TokenSource, late_tokens};
 pub use left_tasks::{LeftKind, LeftWork, left_work};
+pub use retaken::{Retaken, retaken_rows};
 
 /// A write behind the release to what was read while the lock was held.
 #[derive(Debug, Clone)]
@@ -199,13 +201,9 @@ fn of_statement(inventory: &Inventory, rows: &Rows<'_>, site: &SqlSite) -> Role 
     let judged = rows.by_site.get(&std::ptr::from_ref(site)).and_then(|rows| rows.first());
     if let Some(row) = judged {
         let table = || LockName::Table(row.write.table.name.clone());
-        let leased = row.profile.is_lock_table || row.profile.has_lease_columns();
-        // A row that must not be there yet is a lock that is taken by its insertion.
-        let inserts =
-            row.profile.is_lock_table && matches!(row.write.verb, WriteVerb::Insert | WriteVerb::Upsert);
         match row.purpose {
-            Purpose::Release if leased => return Role::Free(table()),
-            _ if (row.purpose == Purpose::Acquire && leased) || inserts => {
+            Purpose::Release if row.holds_leases() => return Role::Free(table()),
+            _ if row.takes_lease() => {
                 return Role::Take { lock: table(), ends_by_itself: !row.profile.deadlines.is_empty() };
             }
             Purpose::Protected => {

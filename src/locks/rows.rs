@@ -23,7 +23,9 @@ pub use clocks::{ClientClock, client_clocks};
 pub use drawn_tokens::{DrawnToken, drawn_tokens};
 pub use overwrites::Overwrite;
 pub use owners::{UncomparedOwner, uncompared_row_owners};
-pub use renewals::renewal_statements;
+pub use renewals::{AddedSpan, RowLease, renewal_statements, row_leases};
+
+use std::collections::BTreeMap;
 
 use super::Inventory;
 use super::guard::{Guard, Looseness};
@@ -190,6 +192,18 @@ impl<'a> RowWrite<'a> {
         }
     }
 
+    /// It takes the lease of a row, or puts in a row that must not be there yet: a lock that is taken by that.
+    pub fn takes_lease(&self) -> bool {
+        let inserts =
+            self.profile.is_lock_table && matches!(self.write.verb, WriteVerb::Insert | WriteVerb::Upsert);
+        (self.purpose == Purpose::Acquire && self.holds_leases()) || inserts
+    }
+
+    /// The table is one of locks, or has columns of leases.
+    pub fn holds_leases(&self) -> bool {
+        self.profile.is_lock_table || self.profile.has_lease_columns()
+    }
+
     /// The row's table has leases that anyone could lose.
     fn is_leased(&self) -> bool {
         let profile = self.profile;
@@ -225,6 +239,18 @@ impl<'a> RowWrite<'a> {
     fn is_administrative(&self) -> bool {
         self.site.function.as_deref().is_some_and(naming::is_administrative)
     }
+}
+
+/// The statements that take leases of rows, by their number, with the table.
+pub fn row_acquires(inventory: &Inventory) -> BTreeMap<usize, &str> {
+    let numbers: BTreeMap<*const SqlSite, usize> =
+        inventory.statements.iter().enumerate().map(|(at, site)| (std::ptr::from_ref(site), at)).collect();
+    let rows = row_writes(inventory).into_iter().filter(|row| row.takes_lease() && row.is_leased());
+    rows.filter_map(|row| {
+        let number = numbers.get(&std::ptr::from_ref(row.site))?;
+        Some((*number, row.write.table.name.as_str()))
+    })
+    .collect()
 }
 
 /// Statements that free a lock row, or the lease columns of a row, without asking who holds it.

@@ -8,6 +8,8 @@ use crate::facts::Location;
 pub struct Timeline {
     /// Such as `Importer::run`.
     pub function: String,
+    /// The function's name.
+    pub location: Location,
     /// Its operations on keys, by their position in [`super::Inventory::sequences`].
     pub sequence: Option<usize>,
     pub steps: Vec<Step>,
@@ -27,6 +29,8 @@ pub struct Step {
     pub kind: StepKind,
     /// Where the function itself makes it, or calls the helper that does.
     pub place: Location,
+    /// The operation itself.
+    pub inner: Location,
     pub path: Path,
     /// In a task of its own, or in `Drop`.
     pub is_apart: bool,
@@ -95,6 +99,8 @@ pub struct Ending {
     pub place: Location,
     /// The call itself.
     pub inner: Location,
+    /// The innermost call that leads to it.
+    pub helper: Option<Location>,
     /// How many calls lie between the two.
     pub depth: usize,
     /// How many steps came before it.

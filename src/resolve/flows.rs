@@ -112,6 +112,8 @@ pub struct Flows {
     pub wall_clock: Option<Location>,
     /// That reading was moved into the past.
     pub moved_back: bool,
+    /// A span was added to that reading: a moment to come.
+    pub moved_on: bool,
     /// A reading of a monotonic clock: the earliest.
     pub monotonic: Option<Moment>,
     /// A lease, or a session, that was made here.
@@ -155,6 +157,7 @@ impl Flows {
         self.random_at = self.random_at.or(other.random_at);
         self.process |= other.process;
         self.moved_back |= other.moved_back;
+        self.moved_on |= other.moved_on;
         self.tasks.absorb(&other.tasks);
         self.cut |= other.cut;
         self.narrowed |= other.narrowed;

@@ -16,6 +16,7 @@ mod packages;
 mod program;
 mod quantity;
 mod requests;
+mod row_locks;
 mod trace;
 mod value;
 
@@ -33,6 +34,7 @@ pub use models::{ClientModel, Models};
 pub use order::{acts_on_store, runs_sql, takes_session};
 pub use packages::{Package, PackageDependency, crates};
 pub use program::SourceUnit;
+pub use row_locks::{is_row_lease, takes_row_lease};
 
 /// Texts of included files, by path.
 pub struct IncludedTexts {
@@ -71,10 +73,7 @@ pub fn resolve(
     let mut table = KeyTable::default();
     let sequences = assemble::sequences(&evaluator, &order, &mut table, libraries);
     let keys = assemble::weigh(table.names(), &sequences, conventions);
-    let clock_flows = assemble::clock_flows(&evaluator, &order, &mut table, &keys, &sequences);
-    let late_deadlines = assemble::late_deadlines(&evaluator, &keys, &sequences);
     let quorums = assemble::quorums(&evaluator, &keys, &sequences);
-    let binaries = assemble::binaries(&evaluator, packages, &keys, &sequences);
     let (mut statements, runs) = assemble::statements(&evaluator, &order, packages);
     assemble::mark_best_effort(&program, &mut statements);
     let timelines = assemble::timelines(&evaluator, &order, &keys, &sequences, &runs);
@@ -88,11 +87,11 @@ pub fn resolve(
     inventory.keys = keys;
     inventory.sequences = sequences;
     inventory.timelines = timelines;
-    inventory.clock_flows = clock_flows;
-    inventory.late_deadlines = late_deadlines;
     inventory.quorums = quorums;
     inventory.renewal_defaults = assemble::renewal_defaults(&evaluator);
-    inventory.binaries = binaries;
+    inventory.binaries = assemble::binaries(&evaluator, packages, &inventory, &runs);
     inventory.left_sessions = assemble::left_sessions(&evaluator, &order);
+    inventory.late_deadlines = assemble::late_deadlines(&evaluator, &order, &inventory, &runs);
+    inventory.clock_flows = assemble::clock_flows(&evaluator, &order, &mut table, &inventory, &runs);
     inventory
 }

@@ -164,6 +164,8 @@ impl Models {
         self.signals.methods.extend(file.signals.methods);
         self.signals.awaits.extend(file.signals.awaits);
         self.signals.handlers.extend(file.signals.handlers);
+        self.signals.registers.extend(file.signals.registers);
+        self.signals.interrupts.extend(file.signals.interrupts);
         self.signals.with_feature.extend(file.signals.with_feature);
     }
 

@@ -2,16 +2,14 @@
 //! chain of ten thousand functions costs no stack.
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
-
-use aho_corasick::AhoCorasick;
 
 use crate::facts::rust::{Expr, ExprKind, Function, Param, Pattern, PatternKind, RustFile, Type};
 use crate::facts::walk::each_expr;
 use crate::locks::naming::{may_be_token, words};
 
 use super::models::{Libraries, Models};
-use super::program::{FunctionEntry, ModuleId, Program};
+use super::program::{FunctionEntry, ModuleId, Program, Scope};
+use super::row_locks::{is_row_lease, names_row_lock, takes_row_lease};
 use crate::locks::vocabulary::{asks_held, says_renewal_interval, says_time_before_end};
 
 /// More namesakes than this say nothing about who is called.
@@ -79,6 +77,8 @@ struct Mentions {
     lock: bool,
     /// Something that may run SQL.
     statement: bool,
+    /// A statement that takes rows whose time is over.
+    takes_row: bool,
     /// It is handed the connection or transaction that statements run on, or locks for its callers.
     takes_session: bool,
     /// It decides how often a lease is renewed.
@@ -90,7 +90,7 @@ struct Mentions {
 }
 
 /// Functions that may act on a key-value store, the other functions of their files (constructors,
-/// deadlines), all their callers, functions that keep a token beside others that run SQL, functions that run
+/// deadlines), all their callers and those of functions that take leases of rows, functions that keep a token beside others that run SQL, functions that run
 /// SQL, those who hand them their transaction or ask for a lease before, and the helpers of all these.
 fn of_interest(program: &Program<'_>, bodies: &[Mentions]) -> Vec<bool> {
     let mut units = vec![false; program.units.len()];
@@ -99,7 +99,7 @@ fn of_interest(program: &Program<'_>, bodies: &[Mentions]) -> Vec<bool> {
         units[program.functions[function].unit] |= mentions.lock;
         with_statements[program.functions[function].unit] |= mentions.statement;
     }
-    let mut wanted = with_callers(bodies, |mentions| mentions.lock, |_| true);
+    let mut wanted = with_callers(bodies, |mentions| mentions.lock || mentions.takes_row, |_| true);
     for (function, wanted) in wanted.iter_mut().enumerate() {
         let (unit, body) = (program.functions[function].unit, &bodies[function]);
         *wanted |= units[unit] || body.sets_renewal || (body.keeps_token && with_statements[unit]);
@@ -182,37 +182,6 @@ fn is_moment(parameter: &Pattern) -> bool {
     words(name).iter().any(|word| MOMENTS.contains(&word.as_str()))
 }
 
-/// Whether a text of a function changes a table with the name of a lock, or asks for one of the session.
-fn names_row_lock(function: &Function) -> bool {
-    let mut names = false;
-    if let Some(body) = &function.body {
-        each_expr(body, &mut |expr| {
-            if let ExprKind::Text(literal) = &expr.kind {
-                names |= changes_lock(&literal.value);
-            }
-        });
-    }
-    names
-}
-
-fn changes_lock(text: &str) -> bool {
-    static CHANGES: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-        let words =
-            ["insert into ", "insert ignore into ", "update ", "delete from ", "advisory_", "get_lock("];
-        AhoCorasick::builder().ascii_case_insensitive(true).build(words).ok()
-    });
-    let Some(changes) = &*CHANGES else { return false };
-    changes.find_iter(text).any(|change| {
-        let is_of_session = text[change.range()].ends_with(['_', '(']);
-        let table = text[change.end()..].split(|c: char| c.is_whitespace() || c == '(').next().unwrap_or("");
-        let table = table.to_ascii_lowercase();
-        is_of_session
-            || table
-                .split(|c: char| !c.is_alphanumeric())
-                .any(|word| word.starts_with("lease") || word.starts_with("lock"))
-    })
-}
-
 fn is_session(ty: &Type) -> bool {
     const SESSIONS: &[&str] = &["Connection", "Transaction", "Executor", "Client"];
     let name = ty.name();
@@ -254,6 +223,13 @@ fn may_run_sql(expr: &Expr, models: &Models) -> bool {
     }
 }
 
+/// Whether a path leads to a constant with the text of such a statement.
+fn names_row_lease(program: &Program<'_>, from: Scope, path: &[String], owner: Option<&str>) -> bool {
+    let is_constant = |name: &String| !name.chars().any(char::is_lowercase);
+    path.last().is_some_and(is_constant)
+        && program.constants_at(from, path, owner).iter().any(|entry| is_row_lease(entry.constant))
+}
+
 impl Mentions {
     fn of(program: &Program<'_>, models: &Models, imported: &Imported, function: usize) -> Self {
         let entry = program.functions[function];
@@ -261,7 +237,11 @@ impl Mentions {
         let Some(body) = &function.body else { return Self::default() };
         let mut paths: Vec<&[String]> = Vec::new();
         let mut names: Vec<&str> = Vec::new();
-        let mut found = Self { takes_session: takes_session(function), ..Self::default() };
+        let mut found = Self {
+            takes_session: takes_session(function),
+            takes_row: takes_row_lease(function),
+            ..Self::default()
+        };
         each_expr(body, &mut |expr| {
             found.lock |= may_lock(expr, models, &imported.libraries);
             found.statement |= may_run_sql(expr, models) || imported.builder && models.may_run_builder(expr);
@@ -284,6 +264,7 @@ impl Mentions {
         paths.dedup();
         let mut callees: Vec<usize> = Vec::new();
         for path in paths {
+            found.takes_row |= names_row_lease(program, entry.scope(), path, function.owner.as_deref());
             let meant = program.functions_at(entry.scope(), path, function.owner.as_deref());
             match path.last() {
                 Some(name) if meant.is_empty() => names.push(name),

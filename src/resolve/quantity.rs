@@ -105,6 +105,16 @@ pub fn count(span: &Value, unit: i128) -> Option<Value> {
     }
 }
 
+/// What a share of a span is where its type says that it counts: so many seconds of a span are a number.
+pub fn of_span(share: Option<Value>, ty: Option<&Type>) -> Form {
+    let counts = ty.is_some_and(|ty| matches!(ty.name(), "u64" | "u128" | "i64" | "u32" | "usize"));
+    match share.map(|share| share.form) {
+        Some(Form::Duration(count)) if counts => Form::Int(count),
+        Some(form) => form,
+        None => Form::Unknown,
+    }
+}
+
 /// A product or quotient of which one side is a constant.
 pub fn arithmetic(operator: BinaryOperator, left: &Value, right: &Value) -> Option<Value> {
     let factor = |value: &Value| match &value.form {

@@ -24,6 +24,9 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
         )
         .lock(lock)
         .related(end.acquired_at, "the lock is taken here");
+        if end.called_at != end.location {
+            draft = draft.related(end.called_at, "leads there while the lock is held");
+        }
         if end.inner != end.location {
             draft = draft.related(end.inner, "the process ends here");
         }

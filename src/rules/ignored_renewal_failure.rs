@@ -1,5 +1,6 @@
 //! A renewal fails, and the work that the lease protects goes on.
 
+use crate::facts::Location;
 use crate::finding::Confidence;
 use crate::locks::{Handle, Inventory, OnFailure, RenewalLoop};
 use crate::rules::{Draft, Reporter};
@@ -19,8 +20,7 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
         if let Some((label, message)) = defect(&renewal) {
             let is_counted = renewal.repetition.on_failure == OnFailure::Tells;
             let confidence = if is_counted { Confidence::Medium } else { Confidence::High };
-            let place =
-                renewal.statement.filter(|_| renewal.repetition.is_direct).unwrap_or(renewal.repetition.call);
+            let place = place(&renewal);
             report.add(Draft::new(place, label, message, HELP).confidence(confidence).lock(&renewal.lock));
         }
     }
@@ -50,6 +50,18 @@ fn defect(renewal: &RenewalLoop<'_>) -> Option<(&'static str, String)> {
             })
         }
     }
+}
+
+/// The statement where it is written in the loop itself, or else what the loop calls.
+fn place(renewal: &RenewalLoop<'_>) -> Location {
+    let repetition = renewal.repetition;
+    let is_inside = |place: &Location| {
+        let around = repetition.location;
+        place.file == around.file
+            && around.span.start <= place.span.start
+            && place.span.end <= around.span.end
+    };
+    renewal.statement.filter(|place| repetition.is_direct && is_inside(place)).unwrap_or(repetition.call)
 }
 
 /// Whether nobody sees the task end before the work does.

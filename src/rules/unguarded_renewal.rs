@@ -1,7 +1,9 @@
 //! A lock gets more time from somebody who has not shown that he holds it.
 
+use crate::facts::Location;
 use crate::facts::sql::StatementKind;
 use crate::finding::Confidence;
+use crate::locks::regions::retaken_rows;
 use crate::locks::vocabulary::says_renewal;
 use crate::locks::{Action, Inventory, Operation, Sequence, SqlSite, unguarded_row_renewals};
 use crate::rules::{Draft, Reporter};
@@ -23,8 +25,12 @@ pub(super) fn check(inventory: &Inventory, report: &mut Reporter<'_>) {
         if let Some((release, acquire)) = given_up_and_taken_again(sequence)
             && inventory.keys[release.key].is_lock()
         {
-            report.add(retaken(inventory, release, acquire));
+            let lock = &inventory.keys[release.key].name;
+            report.add(retaken(lock, release.place_beside(acquire), acquire.place_beside(release), HELP));
         }
+    }
+    for row in retaken_rows(inventory) {
+        report.add(retaken(&row.lock, row.released_at, row.taken_at, ROW_HELP));
     }
 }
 
@@ -65,20 +71,17 @@ fn key_renewal(inventory: &Inventory, renewal: &Operation) -> Draft {
     draft
 }
 
-fn retaken(inventory: &Inventory, release: &Operation, acquire: &Operation) -> Draft {
-    let key = &inventory.keys[release.key];
-    let place = release.place_beside(acquire);
+fn retaken(lock: &str, released_at: Location, taken_at: Location, help: &'static str) -> Draft {
     Draft::new(
-        place,
+        released_at,
         "gives the lock up in the middle of the work",
         format!(
-            "this renewal gives `{}` up before it takes it again, so that another worker can take it in between",
-            key.name
+            "this renewal gives `{lock}` up before it takes it again, so that another worker can take it in between"
         ),
-        HELP,
+        help,
     )
-    .related(acquire.place_beside(release), "the lock is taken again here")
-    .lock(&key.name)
+    .related(taken_at, "the lock is taken again here")
+    .lock(lock)
 }
 
 /// A delete of the holder's own lock and an acquire of the same key, in a function that renews.

@@ -42,6 +42,11 @@ fn told(flow: &ClockFlow) -> Option<(&'static str, String)> {
             "the lifetime comes from the wall clock",
             "the lifetime of the lock is computed from the wall clock: a step of the clock makes it end early or late".to_owned(),
         ),
+        ClockFlowKind::DecidesRenewal => (
+            "the moment of renewal is read off the wall clock",
+            "the wall clock decides when the lease is renewed: a step back puts the renewal off until the lease is over"
+                .to_owned(),
+        ),
         ClockFlowKind::GivenAsEnd => return None,
     })
 }

@@ -63,7 +63,8 @@ fn of_begin(
     let is_fenced = writes.iter().all(|at| matches!(roles[*at], Role::Write { is_fenced: true, .. }));
     (!is_awaited && !writes.is_empty()).then(|| DroppedTransaction {
         lock: lock.shown(inventory),
-        begun_at: steps[begun].place,
+        // What is aborted is the task: the call that starts it may be far away.
+        begun_at: if is_aborted { steps[begun].inner } else { steps[begun].place },
         released_at: steps[freed].place,
         is_aborted,
         is_fenced,

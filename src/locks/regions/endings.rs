@@ -18,6 +18,8 @@ pub struct AbruptEnd {
     pub lock: String,
     /// The call, or that of the helper which makes it.
     pub location: Location,
+    /// Where the function that holds the lock leads there.
+    pub called_at: Location,
     /// The call itself.
     pub inner: Location,
     pub acquired_at: Location,
@@ -41,7 +43,8 @@ pub fn abrupt_ends(inventory: &Inventory) -> Vec<AbruptEnd> {
             }
             let found = AbruptEnd {
                 lock: lock.shown(inventory),
-                location: ending.place,
+                location: ending.helper.unwrap_or(ending.inner),
+                called_at: ending.place,
                 inner: ending.inner,
                 acquired_at: timeline.steps[taken].place,
                 is_beside: timeline.steps[taken].task != ending.task,

@@ -32,10 +32,7 @@ pub fn left_work(inventory: &Inventory) -> Vec<LeftWork> {
     let rows = Rows::of(inventory);
     let mut found: Vec<LeftWork> = Vec::new();
     for binary in inventory.binaries.iter().filter(|binary| hears_sigterm(binary)) {
-        let is_main = |timeline: &&Timeline| {
-            let sequence = timeline.sequence.and_then(|at| inventory.sequences.get(at));
-            sequence.is_some_and(|sequence| sequence.location == binary.main)
-        };
+        let is_main = |timeline: &&Timeline| timeline.location == binary.main;
         let Some(timeline) = inventory.timelines.iter().find(is_main) else { continue };
         // A program that ends itself is asked about elsewhere.
         let ends_itself = timeline.endings.iter().any(|end| end.after_signal && end.task.is_none());

@@ -198,8 +198,11 @@ fn in_query(e: &Expr) -> bool {
     }
 }
 
-/// A clock without anything added: a deadline set to it is over.
+/// A clock without anything added: a deadline set to it, or to a time before it, is over.
 fn is_now(e: &Expr) -> bool {
+    if let ExprKind::Arithmetic { operator: '-', left, .. } = &e.kind {
+        return is_now(left);
+    }
     matches!(&e.kind, ExprKind::Call { name, args } if args.iter().all(|a| matches!(a.kind, ExprKind::Text(_) | ExprKind::Number(_)))
         && naming::is_database_clock(name))
 }

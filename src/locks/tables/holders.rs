@@ -21,6 +21,10 @@ type Column = (Key, String);
 struct Seen {
     /// Filled by a statement that takes a row whose time is over.
     stored: BTreeSet<Column>,
+    /// Filled by an upsert that does so: the row is there for its holder alone.
+    made: BTreeSet<Column>,
+    /// Deleted by a statement that asks for the caller's value in it.
+    deleted: BTreeSet<Column>,
     /// Another statement asks for the caller's value in it.
     asked: BTreeSet<Column>,
     /// Compared with a clock.
@@ -55,6 +59,9 @@ pub(super) fn learn(tables: &mut Tables, inventory: &Inventory, sites: &[&SqlSit
     for (table, name) in seen.stored.intersection(&seen.asked) {
         let ends = seen.ends.iter().filter(|(of, _)| of == table).map(|(_, end)| end);
         tables.learn_holder(table, name, ends);
+    }
+    for (table, _) in seen.made.intersection(&seen.deleted) {
+        tables.profiles.entry(table.clone()).and_modify(|profile| profile.is_lock_table = true);
     }
     let is_timed = |table: &Key, time: &Time| seen.timed.contains(&(table.clone(), time.column.clone()));
     for (column @ (table, name), time) in &seen.dated {
@@ -115,6 +122,9 @@ impl Seen {
             let time = time.unwrap_or_else(|| Time { column: end.to_lowercase(), is_start: false });
             self.ends.insert((table.clone(), time));
             self.stored.extend(filled.iter().map(|name| column(name)));
+            if write.verb == WriteVerb::Upsert {
+                self.made.extend(filled.iter().map(|name| column(name)));
+            }
         }
         if write.verb == WriteVerb::Insert {
             for time in inserted_times(site, write) {
@@ -123,6 +133,9 @@ impl Seen {
             }
         }
         self.asked.extend(asked_columns(write).map(column));
+        if write.verb == WriteVerb::Delete {
+            self.deleted.extend(asked_columns(write).map(column));
+        }
         if write.verb == WriteVerb::Update && !naming::is_account_table(&write.table.name) {
             for time in times_set(site, write) {
                 self.dated.extend(filled.iter().map(|name| (column(name), time.clone())));
@@ -165,8 +178,19 @@ fn is_reading(value: &Expr) -> bool {
 
 /// The columns that a write sets by a clock.
 fn times_set<'w>(site: &'w SqlSite, write: &'w Write) -> impl Iterator<Item = Time> + 'w {
-    let set = write.assignments.iter().filter(|a| reads_clock(site, &a.value));
-    set.map(|a| Time { column: a.column.to_lowercase(), is_start: is_reading(&a.value) })
+    let set = write.assignments.iter().map(|a| (&a.column, proposed(write, &a.value)));
+    let set = set.filter(|(_, value)| reads_clock(site, value));
+    set.map(|(column, value)| Time { column: column.to_lowercase(), is_start: is_reading(value) })
+}
+
+/// What an upsert has tried to insert, where a value stands for that.
+fn proposed<'w>(write: &'w Write, value: &'w Expr) -> &'w Expr {
+    let column = match &value.kind {
+        ExprKind::InsertedValue { column } => column,
+        ExprKind::Column { qualifier: Some(of), name } if of.eq_ignore_ascii_case("excluded") => name,
+        _ => return value,
+    };
+    inserted(write).find(|(name, _)| name.eq_ignore_ascii_case(column)).map_or(value, |(_, value)| value)
 }
 
 /// Whether a value is made of a reading of a clock, the database's or a worker's.
@@ -189,7 +213,7 @@ pub(super) fn expired_end<'w>(profile: &TableProfile, site: &SqlSite, write: &'w
         own_compares(Some(e)).into_iter().filter(|(_, operator, _)| is_before(*operator)).find_map(
             |(name, _, other)| {
                 let set = moved(name)?;
-                let by_clock = || reads_clock(site, other) && reads_clock(site, &set.value);
+                let by_clock = || reads_clock(site, other) && reads_clock(site, proposed(write, &set.value));
                 (ends(name) || by_clock()).then_some(set.column.as_str())
             },
         )

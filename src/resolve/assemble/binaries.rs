@@ -1,24 +1,26 @@
 //! Programs: from each `fn main`, which lock operations the call graph reaches, and what the crate does
 //! about SIGTERM.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::facts::Location;
 use crate::facts::rust::{Expr, ExprKind};
 use crate::facts::walk::each_expr;
-use crate::locks::{Action, Binary, Key, LeaseUse, Sequence, SigtermHandling};
+use crate::locks::{Action, Binary, Inventory, LeaseUse, SigtermHandling, row_acquires};
 
 use super::super::Package;
 use super::super::evaluate::Evaluator;
 use super::super::models::{Signals, ends_with};
 use super::super::program::SourceUnit;
+use super::statements::StatementRuns;
 
 pub fn binaries(
     evaluator: &Evaluator<'_>,
     packages: &[Package],
-    keys: &[Key],
-    sequences: &[Sequence],
+    inventory: &Inventory,
+    runs: &StatementRuns,
 ) -> Vec<Binary> {
+    let row_acquires = row_acquires(inventory);
     let program = evaluator.program;
     let mut all = Vec::new();
     for function in program.named_anywhere("main") {
@@ -29,7 +31,8 @@ pub fn binaries(
         let unit = program.unit_of(function);
         let package = unit.package.and_then(|package| packages.get(package));
         let reached = reached(evaluator, function);
-        let takes_lease = lease_use(evaluator, &reached, keys, sequences);
+        let takes_lease = key_lease(evaluator, &reached, inventory)
+            .or_else(|| row_lease(evaluator, &reached, runs, &row_acquires));
         // The whole package is looked through for handlers only where a lease is at stake.
         let sigterm = match takes_lease {
             Some(_) => sigterm(evaluator, unit.package, packages),
@@ -40,7 +43,7 @@ pub fn binaries(
             main: Location { file: unit.file, span: entry.function.name_span },
             takes_lease,
             sigterm,
-            may_hear: package.and_then(may_hear),
+            may_hear: package.and_then(|package| may_hear(package, &evaluator.models.signals)),
             is_test: program.is_test(function),
         });
     }
@@ -49,7 +52,7 @@ pub fn binaries(
 }
 
 /// A dependency whose name says that it has to do with the end of a process.
-fn may_hear(package: &Package) -> Option<String> {
+fn may_hear(package: &Package, known: &Signals) -> Option<String> {
     const WORDS: &[&str] = &[
         "shutdown",
         "graceful",
@@ -62,6 +65,8 @@ fn may_hear(package: &Package) -> Option<String> {
         "daemon",
     ];
     let names = package.dependencies.iter().map(|dependency| &dependency.package);
+    // Of a crate that the models know, the code says whether it hears SIGTERM.
+    let names = names.filter(|name| !known.registers_of(name));
     let mut telling = names.filter(|name| name.split(['-', '_']).any(|word| WORDS.contains(&word)));
     telling.next().cloned()
 }
@@ -80,11 +85,11 @@ fn reached(evaluator: &Evaluator<'_>, start: usize) -> BTreeSet<usize> {
     seen
 }
 
-fn lease_use(
+/// An operation on a key that takes or extends a lock.
+fn key_lease(
     evaluator: &Evaluator<'_>,
     reached: &BTreeSet<usize>,
-    keys: &[Key],
-    sequences: &[Sequence],
+    inventory: &Inventory,
 ) -> Option<LeaseUse> {
     let program = evaluator.program;
     let places: BTreeSet<Location> = reached
@@ -94,12 +99,32 @@ fn lease_use(
             Location { file: program.units[entry.unit].file, span: entry.function.name_span }
         })
         .collect();
-    sequences.iter().filter(|sequence| places.contains(&sequence.location)).find_map(|sequence| {
-        let operation = sequence.operations.iter().find(|operation| {
-            let takes = operation.action.is_acquire() || matches!(operation.action, Action::Expire { .. });
-            takes && keys[operation.key].is_lock() && !operation.is_test
-        })?;
-        Some(LeaseUse { location: operation.location, lock: keys[operation.key].name.clone() })
+    let sequences = inventory.sequences.iter().filter(|sequence| places.contains(&sequence.location));
+    sequences.flat_map(|sequence| &sequence.operations).find_map(|operation| {
+        let key = &inventory.keys[operation.key];
+        let takes = operation.action.is_acquire() || matches!(operation.action, Action::Expire { .. });
+        let is_lease = takes && key.is_lock() && !operation.is_test;
+        is_lease.then(|| LeaseUse { location: operation.location, lock: key.name.clone() })
+    })
+}
+
+/// A statement that takes the lease of a row.
+fn row_lease(
+    evaluator: &Evaluator<'_>,
+    reached: &BTreeSet<usize>,
+    runs: &StatementRuns,
+    row_acquires: &BTreeMap<usize, &str>,
+) -> Option<LeaseUse> {
+    if row_acquires.is_empty() {
+        return None;
+    }
+    reached.iter().filter(|&&function| !evaluator.program.is_test(function)).find_map(|&function| {
+        let trace = evaluator.trace(function)?;
+        trace.operations.iter().enumerate().find_map(|(index, operation)| {
+            let mut sites = runs.get(&(function, index)).into_iter().flatten();
+            let table = sites.find_map(|site| row_acquires.get(site))?;
+            Some(LeaseUse { location: operation.location, lock: (*table).to_owned() })
+        })
     })
 }
 
@@ -109,6 +134,7 @@ fn sigterm(evaluator: &Evaluator<'_>, package: Option<usize>, packages: &[Packag
     let signals = &evaluator.models.signals;
     let mut interrupt = None;
     let mut feature_missing = None;
+    let mut registers = false;
     for (index, unit) in evaluator.program.units.iter().enumerate() {
         if unit.package.is_some_and(|package| !related.contains(&package)) {
             continue;
@@ -118,13 +144,19 @@ fn sigterm(evaluator: &Evaluator<'_>, package: Option<usize>, packages: &[Packag
         if heard.found.handled {
             return SigtermHandling::Handled;
         }
+        registers |= heard.found.registers;
         interrupt = interrupt.or(heard.found.interrupt);
         feature_missing = feature_missing.or(heard.found.feature_missing);
     }
     if let Some((place, name, feature)) = feature_missing {
         return SigtermHandling::FeatureMissing { place, name, feature };
     }
-    interrupt.map_or(SigtermHandling::Missing, SigtermHandling::OnlyInterrupt)
+    match interrupt {
+        Some(place) => SigtermHandling::OnlyInterrupt(place),
+        // Which signals these are is not written here.
+        None if registers => SigtermHandling::Handled,
+        None => SigtermHandling::Missing,
+    }
 }
 
 fn related_packages(package: Option<usize>, packages: &[Package]) -> BTreeSet<usize> {
@@ -144,6 +176,8 @@ fn related_packages(package: Option<usize>, packages: &[Package]) -> BTreeSet<us
 #[derive(Default)]
 struct Found {
     handled: bool,
+    /// Something that hears the signals which it is given.
+    registers: bool,
     interrupt: Option<Location>,
     feature_missing: Option<(Location, String, String)>,
 }
@@ -200,6 +234,7 @@ impl Heard<'_, '_> {
         if self.signals.paths.iter().any(|known| ends_with(path, known)) {
             self.found.handled = true;
         }
+        self.found.registers |= self.signals.registers.iter().any(|known| ends_with(path, known));
         for signal in &self.signals.with_feature {
             if !ends_with(path, &signal.path) {
                 continue;
@@ -214,7 +249,7 @@ impl Heard<'_, '_> {
                 ));
             }
         }
-        if path.last().is_some_and(|name| name == "ctrl_c") {
+        if self.signals.interrupts.iter().any(|known| ends_with(path, known)) {
             self.found.interrupt = self.found.interrupt.or(self.place);
         }
     }

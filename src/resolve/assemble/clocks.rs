@@ -1,22 +1,31 @@
 //! Wall-clock readings that end up in a lease: compared with what the lock stores, kept as a deadline in
-//! a type that holds a lease, or given to the store as a lifetime.
+//! a type that holds a lease, given to the store as a lifetime, or asked whether it is time to renew.
 
-use crate::locks::{Action, ClockFlow, ClockFlowKind, Key, Sequence, Ttl};
+use std::collections::BTreeSet;
+
+use crate::facts::Location;
+use crate::facts::rust::BinaryOperator;
+use crate::locks::{
+    Action, ClockFlow, ClockFlowKind, Inventory, Key, Sequence, Ttl, client_clocks, row_leases,
+};
 
 use super::super::evaluate::Evaluator;
 use super::super::trace::{self, ClockUse, ClockUseKind};
-use super::super::value::Value;
+use super::super::value::{Condition, Form, Value};
 use super::keys::KeyTable;
-use super::lease_types::{LeaseTypes, is_acquire, is_deadline, is_start};
+use super::lease_types::{LeaseTypes, is_acquire, is_deadline, is_other_moment, is_start};
+use super::statements::StatementRuns;
 
 pub fn clock_flows(
     evaluator: &Evaluator<'_>,
     order: &[usize],
     keys: &mut KeyTable,
-    found: &[Key],
-    sequences: &[Sequence],
+    inventory: &Inventory,
+    runs: &StatementRuns,
 ) -> Vec<ClockFlow> {
-    let lease_types = LeaseTypes::of(evaluator, found, sequences);
+    let (found, sequences) = (&inventory.keys[..], &inventory.sequences[..]);
+    let lease_types =
+        LeaseTypes::of(evaluator, found, sequences).with_rows(row_users(evaluator, inventory, runs));
     let mut flows: Vec<ClockFlow> = Vec::new();
     let mut functions = order.to_vec();
     functions.sort_unstable();
@@ -29,9 +38,81 @@ pub fn clock_flows(
         }
     }
     flows.extend(given_as_ttl(found, sequences));
+    // A moment that is kept in a lease's field is told of by the comparison with that field.
+    let told: BTreeSet<Location> = flows.iter().map(|flow| flow.reading).collect();
+    flows.extend(renewals_by_clock(evaluator, found, sequences, &told));
+    // A reading that decides on a row is wrong in the store already.
+    let of_rows: BTreeSet<Location> = client_clocks(inventory).iter().map(|clock| clock.reading).collect();
+    flows.retain(|flow| !of_rows.contains(&flow.reading));
     flows.sort_by_key(|flow| (flow.location, flow.reading));
     flows.dedup_by_key(|flow| flow.location);
     flows
+}
+
+/// The functions that run statements which give leases on rows themselves.
+fn row_users<'s>(
+    evaluator: &'s Evaluator<'_>,
+    inventory: &Inventory,
+    runs: &'s StatementRuns,
+) -> impl Iterator<Item = usize> + 's {
+    let leases: BTreeSet<usize> = row_leases(inventory).iter().map(|lease| lease.statement).collect();
+    let running = runs.iter().filter(move |(_, run)| run.iter().any(|statement| leases.contains(statement)));
+    running.map(|((function, index), _)| (*function, *index)).filter_map(|(function, index)| {
+        let trace = evaluator.trace(function)?;
+        trace.operations.get(index)?.via.is_empty().then_some(function)
+    })
+}
+
+/// Renewals that come when the wall clock has passed a moment.
+fn renewals_by_clock(
+    evaluator: &Evaluator<'_>,
+    found: &[Key],
+    sequences: &[Sequence],
+    told: &BTreeSet<Location>,
+) -> Vec<ClockFlow> {
+    let mut flows = Vec::new();
+    for sequence in sequences {
+        let Some(trace) = evaluator.trace(sequence.number) else { continue };
+        for operation in sequence.operations.iter().filter(|operation| found[operation.key].is_lock()) {
+            if !matches!(operation.action, Action::Expire { .. }) {
+                continue;
+            }
+            let Some(step) = trace.operations.get(operation.step) else { continue };
+            let mut passed = step.guards.iter().filter_map(|(asked, holds)| passed_moment(asked, *holds));
+            let Some((_, reading)) =
+                passed.find(|(now, moment)| !told.contains(now) && !told.contains(moment))
+            else {
+                continue;
+            };
+            flows.push(ClockFlow {
+                location: reading,
+                reading,
+                kind: ClockFlowKind::DecidesRenewal,
+                lock: Some(found[operation.key].name.clone()),
+                function: sequence.function.clone(),
+                is_test: operation.is_test,
+            });
+        }
+    }
+    flows
+}
+
+/// The reading of the wall clock that a condition found to be past a moment, and the one that the moment was
+/// counted from: `now >= renew_at`, `now - renewed_at > third`.
+fn passed_moment(asked: &Value, holds: bool) -> Option<(Location, Location)> {
+    let Form::Condition(condition) = &asked.form else { return None };
+    match &**condition {
+        Condition::Order { operator, left, right } => {
+            let is_above = matches!(operator, BinaryOperator::Greater | BinaryOperator::GreaterOrEqual);
+            let (later, moment) = if is_above == holds { (left, right) } else { (right, left) };
+            let reading = later.flows.wall_clock.filter(|_| !later.flows.moved_on)?;
+            Some((reading, moment.flows.wall_clock.unwrap_or(reading)))
+        }
+        Condition::Not(inner) => passed_moment(inner, !holds),
+        Condition::All(parts) if holds => parts.iter().find_map(|part| passed_moment(part, true)),
+        Condition::Any(parts) if !holds => parts.iter().find_map(|part| passed_moment(part, false)),
+        _ => None,
+    }
 }
 
 struct Flow<'s, 'a> {
@@ -55,7 +136,8 @@ impl Flow<'_, '_> {
                 (kind, lock, reading.flows.wall_clock?)
             }
             ClockUseKind::Stored { ty, field, reading } => {
-                if !self.is_lease_type(ty) || !is_deadline(field) {
+                let is_end = is_deadline(field) || (reading.flows.moved_on && !is_other_moment(field));
+                if !is_end || !self.is_lease_type(ty) {
                     return None;
                 }
                 let kind = ClockFlowKind::StoredAsDeadline { field: format!("{ty}.{field}") };

@@ -1,25 +1,45 @@
 //! Local deadlines of leases that are counted from behind the reply of the acquire or renewal which they
 //! belong to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::facts::Location;
-use crate::locks::{Action, Key, LateDeadline, Lifetime, Operation, Sequence, Share, Ttl};
+use crate::facts::sql::Bind;
+use crate::locks::{
+    self, AddedSpan, Inventory, Key, LateDeadline, Lifetime, RowLease, Sequence, Share, Ttl, row_leases,
+};
 
 use super::super::evaluate::Evaluator;
-use super::super::trace::{Deadline, DeadlineLength, Trace};
+use super::super::trace::{Action, Deadline, DeadlineLength, Trace};
 use super::super::value::Value;
+use super::binds::parameter;
 use super::keys::field_values;
 use super::lifetimes::lifetime;
+use super::statements::StatementRuns;
 
 /// Every such deadline, once.
-pub fn late_deadlines(evaluator: &Evaluator<'_>, keys: &[Key], sequences: &[Sequence]) -> Vec<LateDeadline> {
+pub fn late_deadlines(
+    evaluator: &Evaluator<'_>,
+    order: &[usize],
+    inventory: &Inventory,
+    runs: &StatementRuns,
+) -> Vec<LateDeadline> {
+    let rows = row_leases(inventory);
+    let by_function: HashMap<usize, &Sequence> =
+        inventory.sequences.iter().map(|sequence| (sequence.number, sequence)).collect();
     let mut found: BTreeMap<Location, LateDeadline> = BTreeMap::new();
-    for sequence in sequences {
-        let Some(trace) = evaluator.trace(sequence.number) else { continue };
+    let mut functions = order.to_vec();
+    functions.sort_unstable();
+    for function in functions {
+        let Some(trace) = evaluator.trace(function).filter(|trace| !trace.deadlines.is_empty()) else {
+            continue;
+        };
+        let sequence = by_function.get(&function);
+        let mut given: Vec<Given> =
+            sequence.into_iter().flat_map(|sequence| of_keys(&inventory.keys, sequence)).collect();
+        given.extend(of_rows(evaluator, function, &trace, &rows, runs));
         for deadline in &trace.deadlines {
-            let lease = Lease { evaluator, keys, sequence, trace: &trace };
-            if let Some(late) = lease.late(deadline) {
+            if let Some(late) = late(evaluator, &given, &trace, deadline) {
                 found.entry(late.location).or_insert(late);
             }
         }
@@ -27,69 +47,134 @@ pub fn late_deadlines(evaluator: &Evaluator<'_>, keys: &[Key], sequences: &[Sequ
     found.into_values().collect()
 }
 
-struct Lease<'s, 'a> {
-    evaluator: &'s Evaluator<'a>,
-    keys: &'s [Key],
-    sequence: &'s Sequence,
-    trace: &'s Trace,
+/// A lease that one step of a function gives, or gives more time.
+struct Given {
+    step: usize,
+    ttl: Lifetime,
+    request: Location,
+    spawned_at: Option<Location>,
+    lock: String,
+    is_renewal: bool,
+    is_test: bool,
 }
 
-impl Lease<'_, '_> {
-    /// The deadline, when it is as long as the lease that was given last before its clock was read.
-    fn late(&self, deadline: &Deadline) -> Option<LateDeadline> {
-        let given = self.sequence.operations.iter().filter(|operation| {
-            operation.step < deadline.from.position
-                && self.keys[operation.key].is_lock()
-                && operation.spawned_at == deadline.spawned_at
-                && ttl_given(&operation.action).is_some()
-        });
-        let last = given.max_by_key(|operation| operation.step)?;
-        let ttl = ttl_given(&last.action)?;
-        let is_of_lease = match &deadline.length {
-            DeadlineLength::Span(span) => self.is_as_long(span, ttl),
-            DeadlineLength::OfField(field) => {
-                let spans = self.evaluator.aged_fields.get(field);
-                spans.is_some_and(|spans| spans.iter().any(|span| self.is_as_long(span, ttl)))
-            }
+fn of_keys<'s>(keys: &'s [Key], sequence: &'s Sequence) -> impl Iterator<Item = Given> + 's {
+    let locks = sequence.operations.iter().filter(|operation| keys[operation.key].is_lock());
+    locks.filter_map(|operation| {
+        Some(Given {
+            step: operation.step,
+            ttl: ttl_given(&operation.action)?.clone(),
+            request: operation.place(),
+            spawned_at: operation.spawned_at,
+            lock: keys[operation.key].name.clone(),
+            is_renewal: !operation.action.is_acquire(),
+            is_test: operation.is_test,
+        })
+    })
+}
+
+/// Leases on rows, for as long as the statement or its parameter says.
+fn of_rows(
+    evaluator: &Evaluator<'_>,
+    function: usize,
+    trace: &Trace,
+    rows: &[RowLease<'_>],
+    runs: &StatementRuns,
+) -> Vec<Given> {
+    let mut given = Vec::new();
+    for (step, operation) in trace.operations.iter().enumerate() {
+        let (Action::Sql(call), Some(run)) = (&operation.action, runs.get(&(function, step))) else {
+            continue;
         };
-        (is_of_lease && !self.is_refused(last, deadline)).then(|| LateDeadline {
-            location: deadline.from.location,
-            request: last.place(),
-            lock: self.keys[last.key].name.clone(),
-            is_renewal: !last.action.is_acquire(),
-            is_test: last.is_test,
-        })
-    }
-
-    fn is_as_long(&self, span: &Value, ttl: &Lifetime) -> bool {
-        let kept = field_values(self.evaluator, span).unwrap_or_default();
-        std::iter::once(span).chain(kept).any(|span| {
-            let length = lifetime(self.evaluator, span, 1);
-            // Named spans may be the same by name and differ in value.
-            match (length.millis, ttl.millis) {
-                (Some(length), Some(ttl)) => length == ttl,
-                _ => is_same(length.share.as_ref(), ttl.share.as_ref()),
-            }
-        })
-    }
-
-    /// Whoever was refused the lease counts until it may be free.
-    fn is_refused(&self, given: &Operation, deadline: &Deadline) -> bool {
-        deadline.guards.iter().any(|(condition, holds)| {
-            let mut is_sure = !condition.flows.replies.contains(&given.step);
-            condition.known_answers(*holds, &mut |value, positive| {
-                is_sure |= positive && value.flows.replies.contains(&given.step);
+        for lease in rows.iter().filter(|lease| run.contains(&lease.statement)) {
+            let ttl = match lease.span {
+                AddedSpan::Millis(millis) => Lifetime { millis: Some(millis), ..Lifetime::UNKNOWN },
+                AddedSpan::Bound(bind, unit) => match bound_value(&call.binds, bind) {
+                    Some(value) => lifetime(evaluator, value, unit),
+                    None => continue,
+                },
+            };
+            given.push(Given {
+                step,
+                ttl,
+                request: operation.via.first().copied().unwrap_or(operation.location),
+                spawned_at: operation.context.spawned_at,
+                lock: lease.table.to_owned(),
+                is_renewal: lease.is_renewal,
+                is_test: lease.site.is_test,
             });
-            !is_sure && self.trace.operations.get(given.step).is_some()
-        })
+        }
+    }
+    given.retain(|given| given.ttl.is_known());
+    given
+}
+
+fn bound_value<'v>(values: &'v [Value], bind: &Bind) -> Option<&'v Value> {
+    match bind {
+        Bind::Position(number) => values.get(usize::try_from(*number).ok()?.checked_sub(1)?),
+        Bind::Name(name) => values
+            .iter()
+            .map(parameter)
+            .find(|(known, _)| known.as_ref() == Some(name))
+            .map(|(_, value)| value),
     }
 }
 
-fn ttl_given(action: &Action) -> Option<&Lifetime> {
+/// The deadline, when it is as long as the lease that was given last before its clock was read.
+fn late(
+    evaluator: &Evaluator<'_>,
+    given: &[Given],
+    trace: &Trace,
+    deadline: &Deadline,
+) -> Option<LateDeadline> {
+    let before = given
+        .iter()
+        .filter(|given| given.step < deadline.from.position && given.spawned_at == deadline.spawned_at);
+    let last = before.max_by_key(|given| given.step)?;
+    let is_of_lease = match &deadline.length {
+        DeadlineLength::Span(span) => is_as_long(evaluator, span, &last.ttl),
+        DeadlineLength::OfField(field) => {
+            let spans = evaluator.aged_fields.get(field);
+            spans.is_some_and(|spans| spans.iter().any(|span| is_as_long(evaluator, span, &last.ttl)))
+        }
+    };
+    (is_of_lease && !is_refused(trace, last.step, deadline)).then(|| LateDeadline {
+        location: deadline.from.location,
+        request: last.request,
+        lock: last.lock.clone(),
+        is_renewal: last.is_renewal,
+        is_test: last.is_test,
+    })
+}
+
+fn is_as_long(evaluator: &Evaluator<'_>, span: &Value, ttl: &Lifetime) -> bool {
+    let kept = field_values(evaluator, span).unwrap_or_default();
+    std::iter::once(span).chain(kept).any(|span| {
+        let length = lifetime(evaluator, span, 1);
+        // Named spans may be the same by name and differ in value.
+        match (length.millis, ttl.millis) {
+            (Some(length), Some(ttl)) => length == ttl,
+            _ => is_same(length.share.as_ref(), ttl.share.as_ref()),
+        }
+    })
+}
+
+/// Whoever was refused the lease counts until it may be free.
+fn is_refused(trace: &Trace, step: usize, deadline: &Deadline) -> bool {
+    deadline.guards.iter().any(|(condition, holds)| {
+        let mut is_sure = !condition.flows.replies.contains(&step);
+        condition.known_answers(*holds, &mut |value, positive| {
+            is_sure |= positive && value.flows.replies.contains(&step);
+        });
+        !is_sure && trace.operations.get(step).is_some()
+    })
+}
+
+fn ttl_given(action: &locks::Action) -> Option<&Lifetime> {
     match action {
-        Action::Acquire { ttl: Ttl::Given(ttl), .. }
-        | Action::Expire { ttl: Ttl::Given(ttl), .. }
-        | Action::Overwrite { ttl: Ttl::Given(ttl), only_if_present: true, .. } => Some(ttl),
+        locks::Action::Acquire { ttl: Ttl::Given(ttl), .. }
+        | locks::Action::Expire { ttl: Ttl::Given(ttl), .. }
+        | locks::Action::Overwrite { ttl: Ttl::Given(ttl), only_if_present: true, .. } => Some(ttl),
         _ => None,
     }
     .filter(|ttl| ttl.is_known())

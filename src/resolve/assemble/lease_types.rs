@@ -34,6 +34,33 @@ const DEADLINE: &[&str] = &[
 const START: &[&str] =
     &["renewed", "acquired", "taken", "started", "since", "beat", "heartbeat", "extended", "refreshed"];
 
+/// Words of fields that hold a moment to come which is not the end of the lease.
+const OTHER: &[&str] = &[
+    "next",
+    "retry",
+    "report",
+    "check",
+    "poll",
+    "backoff",
+    "flush",
+    "log",
+    "metric",
+    "metrics",
+    "ping",
+    "cache",
+    "token",
+    "scheduled",
+    "schedule",
+    "due",
+    "start",
+    "starts",
+    "begin",
+    "begins",
+    "print",
+    "cooldown",
+    "quiet",
+];
+
 /// The types that hold a lease.
 pub(super) struct LeaseTypes<'s, 'a> {
     evaluator: &'s Evaluator<'a>,
@@ -43,6 +70,14 @@ pub(super) struct LeaseTypes<'s, 'a> {
 impl<'s, 'a> LeaseTypes<'s, 'a> {
     pub(super) fn of(evaluator: &'s Evaluator<'a>, found: &[Key], sequences: &[Sequence]) -> Self {
         Self { evaluator, holders: lease_types(evaluator, found, sequences) }
+    }
+
+    /// Adds the types of functions that take, extend or free leases on rows.
+    pub(super) fn with_rows(mut self, functions: impl Iterator<Item = usize>) -> Self {
+        for function in functions {
+            add_types(self.evaluator, function, &mut self.holders);
+        }
+        self
     }
 
     /// A type holds a lease when its methods act on a lock, or when it is made where a lock is acquired, as
@@ -85,18 +120,23 @@ fn lease_types(evaluator: &Evaluator<'_>, found: &[Key], sequences: &[Sequence])
         })
         .map(|sequence| sequence.location)
         .collect();
-    for entry in &program.functions {
+    for (number, entry) in program.functions.iter().enumerate() {
         let file = program.units[entry.unit].file;
-        if !places.contains(&Location { file, span: entry.function.name_span }) {
-            continue;
-        }
-        types.extend(entry.function.owner.clone());
-        let written = entry.function.params.iter().map(|param| &param.ty).chain(&entry.function.result);
-        for ty in written {
-            struct_names(evaluator, entry.scope(), ty, &mut types);
+        if places.contains(&Location { file, span: entry.function.name_span }) {
+            add_types(evaluator, number, &mut types);
         }
     }
     types
+}
+
+/// The type that has a function, and those that it takes or gives.
+fn add_types(evaluator: &Evaluator<'_>, function: usize, types: &mut BTreeSet<String>) {
+    let entry = &evaluator.program.functions[function];
+    types.extend(entry.function.owner.clone());
+    let written = entry.function.params.iter().map(|param| &param.ty).chain(&entry.function.result);
+    for ty in written {
+        struct_names(evaluator, entry.scope(), ty, types);
+    }
 }
 
 fn struct_names(evaluator: &Evaluator<'_>, scope: Scope, ty: &Type, names: &mut BTreeSet<String>) {
@@ -118,6 +158,11 @@ fn type_names(ty: &Type, wanted: &str) -> bool {
 
 pub(super) fn is_start(field: &str) -> bool {
     words(field).iter().any(|word| START.contains(&word.as_str()))
+}
+
+/// Whether a moment to come, kept in a field of this name, is that of something else than the lease.
+pub(super) fn is_other_moment(field: &str) -> bool {
+    words(field).iter().any(|word| OTHER.contains(&word.as_str()))
 }
 
 pub(super) fn is_deadline(field: &str) -> bool {

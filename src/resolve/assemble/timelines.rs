@@ -4,6 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
+use crate::facts::Location;
 use crate::locks::timeline::{Ending, Exit, Path, SignalWait, Step, StepKind, Timeline};
 use crate::locks::{Key, Sequence};
 
@@ -35,7 +36,10 @@ pub fn timelines(
         let operations = sequence.map_or(&[][..], |at| &sequences[at].operations);
         let checks = Checks { evaluator, lease_types: &lease_types, function, trace: &trace, operations };
         let made = Assembly { trace: &trace, function, operations, runs, checks, numbers: HashMap::new() };
-        let timeline = made.timeline(evaluator.program.qualified_name(function), sequence);
+        let entry = evaluator.program.functions[function];
+        let location =
+            Location { file: evaluator.program.unit_of(function).file, span: entry.function.name_span };
+        let timeline = made.timeline(evaluator.program.qualified_name(function), location, sequence);
         let is_checked = timeline.steps.iter().any(|step| step.check.is_some());
         let is_telling = timeline.steps.len() > 1 || is_checked || !timeline.endings.is_empty();
         (!is_test && is_telling).then_some(timeline)
@@ -55,7 +59,7 @@ struct Assembly<'s, 'a> {
 }
 
 impl Assembly<'_, '_> {
-    fn timeline(mut self, function: String, sequence: Option<usize>) -> Timeline {
+    fn timeline(mut self, function: String, location: Location, sequence: Option<usize>) -> Timeline {
         let mut steps = Vec::new();
         // The steps of each operation of the trace begin here.
         let mut starts = Vec::with_capacity(self.trace.operations.len() + 1);
@@ -77,6 +81,7 @@ impl Assembly<'_, '_> {
             steps.extend(kinds.into_iter().map(|kind| Step {
                 kind,
                 place: operation.via.first().copied().unwrap_or(operation.location),
+                inner: operation.location,
                 path: path.clone(),
                 is_apart: operation.context.spawned || operation.context.in_drop,
                 task: operation.context.spawned_at,
@@ -108,12 +113,10 @@ impl Assembly<'_, '_> {
             trace.tasks.iter().filter(|task| wanted(task)).map(|task| task.location).collect()
         };
         let awaited_tasks = started(&|task| self.is_awaited(task));
-        let aborted_tasks = started(&|task| {
-            let aborts = task.uses.iter().any(|seen| seen.kind == trace::HandleUseKind::Abort);
-            aborts && !self.is_awaited(task)
-        });
+        let aborted_tasks = started(&|task| self.is_aborted(task));
         Timeline {
             function,
+            location,
             sequence,
             steps,
             exits,
@@ -159,6 +162,19 @@ impl Assembly<'_, '_> {
         task.passed || task.returned || !task.fields.is_empty() || task.uses.iter().any(sees_the_end)
     }
 
+    /// Whether somebody aborts the task and does not see its end then: another arm of the same `select!` may.
+    fn is_aborted(&self, task: &trace::Task) -> bool {
+        let is_other_arm = |arm: Option<(u32, u32)>, other: Option<(u32, u32)>| match (arm, other) {
+            (Some((select, arm)), Some((other, its))) => select == other && arm != its,
+            _ => false,
+        };
+        let mut aborts = task.uses.iter().filter(|seen| seen.kind == trace::HandleUseKind::Abort);
+        aborts.any(|abort| {
+            let own = task.uses.iter().filter(|seen| !is_other_arm(seen.arm, abort.arm));
+            !self.is_awaited(&trace::Task { uses: own.copied().collect(), ..task.clone() })
+        })
+    }
+
     fn ending(&mut self, index: usize, operation: &Operation, starts: &[usize]) -> Option<Ending> {
         let Action::Exit { told } = operation.action else { return None };
         let step = |reply: usize| starts.get(reply).copied();
@@ -167,6 +183,7 @@ impl Assembly<'_, '_> {
         Some(Ending {
             place: operation.via.first().copied().unwrap_or(operation.location),
             inner: operation.location,
+            helper: operation.via.last().copied(),
             depth: operation.via.len(),
             position: step(index)?,
             decided_by: doubtful.filter_map(step).collect(),

@@ -137,6 +137,10 @@ impl Frame<'_, '_> {
 
     fn unwrapped(&mut self, receiver: &Value, method: &str, args: &[Value]) -> Option<Value> {
         self.note_default(receiver, method, args.first());
+        if let Some(Form::Closure(closure)) = args.first().map(|arg| &arg.form) {
+            let closure = closure.clone();
+            self.guarded(receiver, false, |frame| frame.run_closure(&closure, &[]));
+        }
         if method == "ok_or" {
             self.mark_tested(receiver);
             return Some(receiver.clone());
@@ -206,27 +210,15 @@ impl Frame<'_, '_> {
         }
     }
 
-    /// `.map(|_| ())` on the result of a statement: the count is gone.
-    fn drops_count(&self, receiver: &Value, closure: &Closure) -> bool {
-        let Form::Reply(operation, Layer::Result) = receiver.form else { return false };
-        let is_sql = self
-            .trace
-            .operations
-            .get(operation)
-            .is_some_and(|operation| matches!(operation.action, crate::resolve::trace::Action::Sql(_)));
-        let ignores = closure
-            .params
-            .first()
-            .is_some_and(|param| matches!(param.pattern.kind, crate::facts::rust::PatternKind::Wildcard));
-        is_sql && ignores
-    }
-
     /// Runs a closure on what an option, result or collection holds.
     fn applied(&mut self, closure: Rc<Closure>, receiver: &Value) -> Value {
-        let inner = match receiver.form {
+        let mut inner = match receiver.form {
             Form::Tuple(_) => receiver.item(),
             _ => super::bind::unpack("Ok", receiver),
         };
+        if let Some(ty) = &inner.ty {
+            inner.ty = self.eval.program.item_type(self.scope, ty).or(inner.ty);
+        }
         self.run_closure(&closure, &[inner])
     }
 
@@ -282,6 +274,7 @@ impl Frame<'_, '_> {
                 self.note_span(method, receiver, args.first());
                 let mut value = Value::made_of(std::iter::once(receiver).chain(args));
                 value.flows.moved_back |= method == "checked_sub" && moves_back(receiver, args.first());
+                value.flows.moved_on |= method == "checked_add" && is_moved(receiver, args.first());
                 Some(if method == "elapsed" { value.named(method) } else { value })
             }
             _ => None,
@@ -473,11 +466,17 @@ pub(super) fn arithmetic(operator: BinaryOperator, left: &Value, right: &Value) 
     }
     value.flows.unit = None;
     value.flows.moved_back |= operator == BinaryOperator::Subtract && moves_back(left, Some(right));
+    value.flows.moved_on |= operator == BinaryOperator::Add && is_moved(left, Some(right));
     value
 }
 
 /// Whether a span is taken from a reading of the wall clock: the result is over already.
+/// Less of what was added before is a margin.
 fn moves_back(reading: &Value, span: Option<&Value>) -> bool {
+    is_moved(reading, span) && !reading.flows.moved_on
+}
+
+fn is_moved(reading: &Value, span: Option<&Value>) -> bool {
     reading.flows.wall_clock.is_some() && span.is_some_and(|span| span.flows.wall_clock.is_none())
 }
 

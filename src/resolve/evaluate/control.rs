@@ -222,7 +222,9 @@ impl Frame<'_, '_> {
             self.scopes.push(Default::default());
             let raced = std::mem::replace(&mut self.context.raced, true);
             let future = self.expr(&arm.future);
-            let value = self.awaited(future);
+            let mut value = self.awaited(future);
+            // What a task gives is not its handle.
+            value.flows.tasks.clear();
             self.context.raced = raced;
             self.mark_pattern(&arm.pattern, &value);
             let matches = self.pattern_condition(&arm.pattern, &value);

@@ -2,6 +2,7 @@
 //! the place of the parameters.
 
 mod readings;
+mod repetitions;
 mod requests;
 
 use std::cell::{Cell, RefCell};
@@ -15,7 +16,7 @@ use super::handed_closures::Handed;
 use crate::resolve::flows::Few;
 use crate::resolve::quantity;
 use crate::resolve::trace::{
-    Action, GuardList, MAX_OPERATIONS, MergeCall, Operation, Repetition, ScriptCall, SqlCall, Trace,
+    Action, GuardList, MAX_OPERATIONS, MergeCall, Operation, ScriptCall, SqlCall, Trace,
 };
 use crate::resolve::value::{
     Condition, Expiry, Flows, Form, Layer, Moment, Piece, QueryBuilder, Record, ScriptBuilder, Selection,
@@ -177,7 +178,10 @@ impl Frame<'_, '_> {
                     innermost: if operation.repetition.is_none() { self.context.innermost } else { None },
                     ..operation.context.within(&self.context)
                 },
-                repetition: operation.repetition.as_ref().map(|known| arguments.repetition(known)),
+                repetition: operation
+                    .repetition
+                    .as_ref()
+                    .map(|known| arguments.repetition(known, self.context.raced)),
                 uses,
             });
         }
@@ -266,11 +270,6 @@ impl Arguments<'_> {
         }
     }
 
-    fn repetition(&self, known: &Repetition) -> Repetition {
-        let pause = known.pause.as_ref().map(|(location, length)| (*location, self.value(length, 0)));
-        Repetition { pause, ..known.clone() }
-    }
-
     fn values(&self, values: &[Value]) -> Vec<Value> {
         values.iter().map(|value| self.value(value, 0)).collect()
     }
@@ -317,7 +316,7 @@ impl Arguments<'_> {
             Form::Pipeline(pipeline) => Form::Pipeline(pipeline + self.pipelines),
             Form::Scaled(scaled) => {
                 let of = self.value(&scaled.of, depth + 1);
-                quantity::scaled(&of, scaled.by).map_or(Form::Unknown, |value| value.form)
+                quantity::of_span(quantity::scaled(&of, scaled.by), value.ty.as_deref())
             }
             Form::Ticker(ticker) => {
                 let period = self.value(&ticker.period, depth + 1);

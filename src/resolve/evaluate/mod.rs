@@ -168,6 +168,8 @@ struct Frame<'e, 'a> {
     results: Vec<Value>,
     /// The code behind this point cannot be reached.
     diverged: bool,
+    /// The operations whose refusal, which comes as an error, leaves the function.
+    refusals: BTreeSet<usize>,
     loops: Vec<loops::LoopState>,
     /// What ends loops and what happens beside operations, in order.
     signals: Vec<loops::Signal>,
@@ -205,6 +207,7 @@ impl<'e, 'a> Frame<'e, 'a> {
             pipelines: Vec::new(),
             results: Vec::new(),
             diverged: false,
+            refusals: BTreeSet::new(),
             loops: Vec::new(),
             signals: Vec::new(),
             decided: HashMap::new(),
@@ -255,6 +258,9 @@ impl<'e, 'a> Frame<'e, 'a> {
             .iter()
             .skip(1)
             .fold(results.first().cloned().unwrap_or_default(), |all, result| Value::either(&all, result));
+        // Whoever looks at the result hears of a refusal that has left by `?`.
+        let mut result = result;
+        self.refusals.iter().for_each(|&operation| result.flows.replies.insert(operation));
         let result_type = facts.result.as_ref().map(|ty| self.bounded(ty));
         self.trace.result = result.with_type(result_type);
     }
@@ -381,6 +387,7 @@ impl<'e, 'a> Frame<'e, 'a> {
     fn heard_refusal(&mut self, operation: super::value::OperationIndex, reply: &Value) {
         let is_error = |operation: &super::trace::Operation| operation.refusal == Refusal::Error;
         if self.trace.operations.get(operation).is_some_and(is_error) {
+            self.refusals.insert(operation);
             self.trace.mark(operation, |uses| uses.error_tested = true);
             self.assume(reply, true);
         }

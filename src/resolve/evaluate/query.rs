@@ -8,7 +8,7 @@ use crate::facts::rust::{Expr, MacroCall};
 use super::Frame;
 use super::store::root_name;
 use crate::resolve::trace::{Action, SqlCall};
-use crate::resolve::value::{Form, Layer, QueryBuilder, Symbol, Value};
+use crate::resolve::value::{Closure, Form, Layer, QueryBuilder, Symbol, Value};
 
 /// Methods that run a query on an executor.
 const RUNNING: &[&str] = &[
@@ -265,6 +265,21 @@ impl Frame<'_, '_> {
             return Some(Value::unknown().named("transaction").with_type(Some(Rc::new(ty))));
         }
         Some(Value::unknown())
+    }
+
+    /// `.map(|_| ())` on the result of a statement: the count is gone.
+    pub(super) fn drops_count(&self, receiver: &Value, closure: &Closure) -> bool {
+        let Form::Reply(operation, Layer::Result) = receiver.form else { return false };
+        let is_sql = self
+            .trace
+            .operations
+            .get(operation)
+            .is_some_and(|operation| matches!(operation.action, crate::resolve::trace::Action::Sql(_)));
+        let ignores = closure
+            .params
+            .first()
+            .is_some_and(|param| matches!(param.pattern.kind, crate::facts::rust::PatternKind::Wildcard));
+        is_sql && ignores
     }
 
     /// The count of a reply; of a connection, that of the statement it ran last.

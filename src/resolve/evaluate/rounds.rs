@@ -215,7 +215,9 @@ fn is_around(outer: &Rc<GuardList>, inner: &Rc<GuardList>) -> bool {
 /// The number of failures at which a condition such as `failures >= 3` or `failed < 3` changes.
 pub(super) fn failure_limit(condition: &Value) -> Option<i128> {
     let Form::Condition(condition) = &condition.form else { return None };
-    let counts = |left: &Value| !matches!(left.form, Form::Reply(..));
+    // How much time is left is no count.
+    let is_time = |value: &Value| value.flows.unit.is_some() || value.flows.monotonic.is_some();
+    let counts = |left: &Value| !matches!(left.form, Form::Reply(..)) && !is_time(left);
     match &**condition {
         Condition::Order { operator, left, right } if counts(left) => match operator {
             BinaryOperator::LessOrEqual | BinaryOperator::Greater => right.as_int()?.checked_add(1),

@@ -333,6 +333,10 @@ pub struct Signals {
     pub paths: Vec<String>,
     /// Methods.
     pub methods: Vec<String>,
+    /// Path tails of what hears the signals that it is given, SIGTERM or others.
+    pub registers: Vec<String>,
+    /// Path tails that show that SIGINT is heard.
+    pub interrupts: Vec<String>,
     /// Path tails of signals that ask a process to end, and of functions that wait for one.
     pub awaits: Vec<String>,
     /// Path tails of functions that run a closure when such a signal comes.
@@ -345,6 +349,12 @@ impl Signals {
     /// Whether a path names a signal that asks a process to end, or a function that waits for one.
     pub fn awaits(&self, path: &[String]) -> bool {
         self.awaits.iter().any(|known| ends_with(path, known))
+    }
+
+    /// Whether a package is one whose functions hear the signals that they are given.
+    pub fn registers_of(&self, package: &str) -> bool {
+        let name = package.replace('-', "_");
+        self.registers.iter().any(|known| known.split("::").next() == Some(name.as_str()))
     }
 
     /// Whether the function at a path runs its closure when such a signal comes.

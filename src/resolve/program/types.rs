@@ -11,6 +11,12 @@ use super::modules::ModuleId;
 use super::paths::{self, Target};
 use super::{Program, Scope, TypeEntry};
 
+/// Types that hold many of one other type.
+const LISTS: &[&str] = &["Vec", "VecDeque", "SmallVec", "HashSet", "BTreeSet"];
+
+/// Types that stand for one value of another type.
+const POINTERS: &[&str] = &["Arc", "Rc", "Box"];
+
 /// Types that stand for what they hold when a method or field is looked up.
 const TRANSPARENT: &[&str] = &[
     "Arc",
@@ -126,6 +132,16 @@ impl<'a> Program<'a> {
             }
         }
         ty
+    }
+
+    /// The type of what a list holds.
+    pub fn item_type(&self, from: Scope, ty: &Type) -> Option<Rc<Type>> {
+        let mut list = ty;
+        while POINTERS.contains(&list.name()) {
+            list = list.args.first()?;
+        }
+        let is_list = list.kind == TypeForm::Slice || LISTS.contains(&list.name());
+        list.args.first().filter(|_| is_list).map(|item| self.absolute(from, item))
     }
 
     /// The field that `Deref` of a type leads to.

@@ -245,8 +245,38 @@ impl Converter<'_> {
         }
     }
 
+    /// `make_interval(secs => $3)`, as `INTERVAL $3 SECOND`.
+    fn made_interval(&self, name: &str, function: &ast::Function) -> Option<Expr> {
+        let ast::FunctionArguments::List(list) = &function.args else { return None };
+        let (unit, amount) = match list.args.as_slice() {
+            [ast::FunctionArg::Named { name, arg: ast::FunctionArgExpr::Expr(amount), .. }] => (name, amount),
+            [
+                ast::FunctionArg::ExprNamed {
+                    name: ast::Expr::Identifier(name),
+                    arg: ast::FunctionArgExpr::Expr(amount),
+                    ..
+                },
+            ] => (name, amount),
+            _ => return None,
+        };
+        let unit = match unit.value.to_ascii_lowercase().as_str() {
+            "secs" => "second",
+            "mins" => "minute",
+            "hours" => "hour",
+            _ => return None,
+        };
+        let amount = self.expr(amount);
+        let span = self.source.name_span(&function.name).to(amount.span);
+        let unit = Expr { span: amount.span, kind: ExprKind::Text(unit.to_owned()) };
+        let kind = ExprKind::Call { name: "interval".to_owned(), args: vec![amount, unit] };
+        (name == "make_interval").then_some(Expr { span, kind })
+    }
+
     fn call(&self, function: &ast::Function) -> Expr {
         let name = self.source.table(&function.name).name.to_lowercase();
+        if let Some(interval) = self.made_interval(&name, function) {
+            return interval;
+        }
         let mut args = Vec::new();
         match &function.args {
             ast::FunctionArguments::List(list) => {
