@@ -1,5 +1,6 @@
 -- What a person does in Neovim: opens a file, sees a finding, takes the fix, reads the rule's page, undoes it all.
--- Writes what it saw as JSON to the file in $SEEN.
+-- Writes what it saw as JSON to the file in $SEEN. Where Neovim is new enough, the server is started by what the page
+-- for editors tells people to write, which is in the file in $DOCUMENTED.
 vim.o.swapfile = false
 local seen, folder = {}, vim.fn.getcwd()
 
@@ -19,25 +20,38 @@ local function rules()
   return found
 end
 
-vim.cmd('edit src/lib.rs')
-local id = vim.lsp.start_client({ name = 'leaselint', cmd = { 'leaselint', 'lsp' }, root_dir = folder })
-vim.lsp.buf_attach_client(0, id)
+local id
+if vim.lsp.start then
+  vim.cmd('filetype on')
+  dofile(os.getenv('DOCUMENTED'))
+  vim.cmd('edit src/lib.rs')
+  local clients = vim.lsp.get_clients or vim.lsp.get_active_clients
+  wait('the server', function() return #clients({ name = 'leaselint' }) > 0 end)
+  id = clients({ name = 'leaselint' })[1].id
+  seen.started = 'as documented'
+else
+  vim.cmd('edit src/lib.rs')
+  id = vim.lsp.start_client({ name = 'leaselint', cmd = { 'leaselint', 'lsp' }, root_dir = folder })
+  vim.lsp.buf_attach_client(0, id)
+  seen.started = 'by hand'
+end
 wait('the finding', function() return #vim.diagnostic.get(0) > 0 end)
 seen.rules = rules()
 local diagnostic = vim.diagnostic.get(0)[1]
 seen.text = vim.api.nvim_buf_get_text(0, diagnostic.lnum, diagnostic.col, diagnostic.end_lnum, diagnostic.end_col, {})
-seen.encoding = vim.lsp.get_client_by_id(id).offset_encoding
+local encoding = vim.lsp.get_client_by_id(id).offset_encoding
+seen.encoding = encoding
 
 vim.api.nvim_win_set_cursor(0, { diagnostic.lnum + 1, diagnostic.col })
-local here = vim.lsp.util.make_position_params(0, 'utf-16')
+local here = vim.lsp.util.make_position_params(0, encoding)
 local hover = vim.lsp.buf_request_sync(0, 'textDocument/hover', here, 60000)
 seen.page = hover[id].result.contents.value
 
-local asked = vim.lsp.util.make_range_params(0, 'utf-16')
+local asked = vim.lsp.util.make_range_params(0, encoding)
 asked.context = { diagnostics = {} }
 local actions = vim.lsp.buf_request_sync(0, 'textDocument/codeAction', asked, 60000)[id].result
 seen.titles = vim.tbl_map(function(action) return action.title end, actions)
-vim.lsp.util.apply_workspace_edit(actions[1].edit, 'utf-16')
+vim.lsp.util.apply_workspace_edit(actions[1].edit, encoding)
 wait('the finding to go', function() return #vim.diagnostic.get(0) == 0 end)
 seen.fixed = vim.api.nvim_buf_get_lines(0, 0, -1, false)
 
