@@ -50,7 +50,7 @@ fn a_finding_is_seen_explained_and_fixed() {
     let seen: Value = serde_json::from_slice(&fs::read(&seen).expect(&said)).unwrap();
     assert!(output.status.success(), "{said}\n{seen:#}");
 
-    println!("started {}", seen["started"]);
+    assert!(seen["started"].is_string(), "{seen:#}");
     assert_eq!(seen["rules"], serde_json::json!(["get-then-del"]));
     assert!(seen["text"][0].as_str().unwrap().starts_with("del"), "{seen:#}");
     assert!(seen["page"].as_str().unwrap().contains("What it does"), "{seen:#}");
