@@ -31,6 +31,8 @@ enum Failure {
     SameOutput(PathBuf),
     #[error("cannot read stdin: {0}")]
     Stdin(ReadError),
+    #[error("--stdin-filename names a file, and {} is a folder", .0.display())]
+    StdinFolder(PathBuf),
     #[error(transparent)]
     Baseline(#[from] BaselineError),
     #[error(transparent)]
@@ -53,7 +55,7 @@ pub(super) fn run(arguments: &CheckArguments) -> u8 {
 
 fn try_run(arguments: &CheckArguments) -> Result<u8, Failure> {
     let mut outputs = BTreeSet::new();
-    if let Some(twice) = arguments.output.iter().find(|output| !outputs.insert(&output.path)) {
+    if let Some(twice) = arguments.output.iter().find(|output| !outputs.insert(the_file(&output.path))) {
         return Err(Failure::SameOutput(twice.path.clone()));
     }
     let options = options(arguments)?;
@@ -141,6 +143,15 @@ pub(super) fn write_baseline(arguments: &BaselineArguments) -> u8 {
     }
 }
 
+/// A file by the one path that it has, however it is written; it need not exist yet.
+fn the_file(path: &Path) -> PathBuf {
+    let beside = || {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Some(fs::canonicalize(folder).ok()?.join(path.file_name()?))
+    };
+    fs::canonicalize(path).ok().or_else(beside).unwrap_or_else(|| path.to_owned())
+}
+
 /// From the working directory, as messages should name it.
 fn configured_baseline(options: &Options) -> Option<&Path> {
     let path = options.configuration.baseline()?;
@@ -180,6 +191,9 @@ fn unsaved(path: &Path) -> Result<Unsaved, Failure> {
             folder.join(path.file_name().ok_or_else(missing)?)
         }
     };
+    if absolute.is_dir() {
+        return Err(Failure::StdinFolder(path.to_owned()));
+    }
     let text = read_unsaved(&mut io::stdin().lock()).map_err(Failure::Stdin)?;
     Ok(Unsaved { path: absolute, text: text.into() })
 }
