@@ -65,8 +65,19 @@ fn mdbook_makes_a_page_of_each() {
         Command::new("mdbook").arg("build").arg(folder.path()).output().expect("cargo install mdbook");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && !said.contains("WARN"), "{said}");
+    let book = folder.path().join("book");
+    let mut links = 0;
     for path in pages::all(root()).keys() {
-        let html = path.replace("README.md", "index.md").replace(".md", ".html");
-        assert!(folder.path().join("book").join(&html).is_file(), "{html}");
+        let page = book.join(path.replace(".md", ".html"));
+        let html =
+            std::fs::read_to_string(&page).unwrap_or_else(|error| panic!("{}: {error}", page.display()));
+        for link in html.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next()) {
+            let file = link.split('#').next().unwrap();
+            if !link.contains("://") && !file.is_empty() {
+                assert!(page.parent().unwrap().join(file).exists(), "{link} in {}", page.display());
+                links += 1;
+            }
+        }
     }
+    assert!(links > 1000 && book.join("index.html").is_file(), "{links}");
 }

@@ -59,16 +59,14 @@ pub fn all(root: &Path) -> Pages {
 /// `SUMMARY.md`, of which mdBook makes the list at the side.
 pub fn summary() -> String {
     let mut text = "# Summary\n\n[leaselint](README.md)\n".to_owned();
-    let part = |text: &mut String, (name, pages): &(&str, &[(&str, &str)])| {
-        *text += &format!("\n# {name}\n\n");
-        pages.iter().for_each(|(path, title)| *text += &format!("- [{title}]({path})\n"));
-    };
-    part(&mut text, &CHAPTERS[0]);
+    for (name, pages) in CHAPTERS {
+        text += &format!("\n# {name}\n\n");
+        pages.iter().for_each(|(path, title)| text += &format!("- [{title}]({path})\n"));
+    }
     text += "\n# Rules\n\n- [All rules](rules/README.md)\n";
     for (_, rule) in sorted() {
         text += &format!("- [{}](rules/{}.md)\n", rule.name, rule.name);
     }
-    part(&mut text, &CHAPTERS[1]);
     text
 }
 
