@@ -125,6 +125,22 @@ const LAYERS: &[(&[&str], &[&str])] = &[
         ],
         &["crate::check", "crate::cli", "crate::language_server"],
     ),
+    // It looks at facts and proposes settings; writing them down is the command's.
+    (
+        &["src/proposal"],
+        &[
+            "syn::",
+            "proc_macro2",
+            "sqlparser",
+            "full_moon",
+            "std::fs",
+            "crate::cli",
+            "crate::rules",
+            "crate::finding",
+            "crate::report",
+            "crate::suppression",
+        ],
+    ),
     // It shows what a run has found, and is handed what runs the checker.
     (
         &["src/language_server"],

@@ -25,6 +25,7 @@ pub mod postgres;
 mod receipt;
 mod resource;
 mod row;
+mod schema;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
@@ -42,6 +43,7 @@ use crate::token::FencingToken;
 pub use receipt::{Ending, Receipt};
 pub use resource::{Resource, ResourceError};
 pub use row::{RowFence, RowFenceError};
+pub use schema::SchemaError;
 
 /// A write was refused because the storage has seen a newer token, or this one from another lease. Nothing was
 /// changed.

@@ -51,10 +51,9 @@
 //!
 //! # Features
 //!
-//! `memory` and `sqlite` (default), `redis`, `redis-cluster`, `redlock`, `postgres`, `mysql`, `etcd`: a store each, and
-//! with `sqlite`, `postgres` and `mysql`
-//! fenced transactions for these databases. Events and errors go to `tracing`; with the feature `metrics`, counts and
-//! times to the `metrics` facade, under the names in [`measures`].
+//! `memory` and `sqlite` (default), `redis`, `redis-cluster`, `redlock`, `postgres`, `mysql`, `etcd`, `consul`: a store
+//! each, and with `sqlite`, `postgres` and `mysql` fenced transactions for these databases. Events and errors go to
+//! `tracing`; with the feature `metrics`, counts and times to the `metrics` facade, under the names in [`measures`].
 
 #![forbid(unsafe_code)]
 #![cfg_attr(

@@ -8,7 +8,7 @@ use crate::key::LeaseKey;
 use crate::token::FencingToken;
 
 /// What ended a lease, or told its holder to stop.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LossReason {
     /// The store says that the lease is not this holder's: it ended there, or somebody else has it.

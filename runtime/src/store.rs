@@ -4,11 +4,13 @@
 //! To add a store, implement [`LeaseStore`] and run the conformance suite over it
 //! (`tests/support/conformance.rs`).
 
+#[cfg(feature = "consul")]
+pub mod consul;
 mod erased;
 mod error;
 #[cfg(feature = "etcd")]
 pub mod etcd;
-#[cfg(feature = "etcd")]
+#[cfg(any(feature = "consul", feature = "etcd"))]
 mod http;
 #[cfg(any(feature = "etcd", feature = "redis", feature = "postgres", feature = "mysql"))]
 mod link;
@@ -177,6 +179,7 @@ pub struct Capabilities {
     pub(crate) tokens: TokenDurability,
     pub(crate) hints: bool,
     pub(crate) late_expiry: Duration,
+    pub(crate) late_ttls: u32,
 }
 
 impl Capabilities {
@@ -192,6 +195,7 @@ impl Capabilities {
             tokens: TokenDurability::WithData,
             hints: false,
             late_expiry: Duration::ZERO,
+            late_ttls: 0,
         }
     }
 
@@ -227,6 +231,13 @@ impl Capabilities {
     #[must_use]
     pub fn expires_late_by(mut self, most: Duration) -> Self {
         self.late_expiry = most;
+        self
+    }
+
+    /// The same, in TTLs of the grant; both add up.
+    #[must_use]
+    pub fn expires_late_by_ttls(mut self, most: u32) -> Self {
+        self.late_ttls = most;
         self
     }
 
@@ -266,10 +277,10 @@ impl Capabilities {
         self.hints
     }
 
-    /// How much longer than its TTL a grant may last.
+    /// How much longer than its TTL a grant of this TTL may last.
     #[must_use]
-    pub fn late_expiry(&self) -> Duration {
-        self.late_expiry
+    pub fn late_expiry(&self, ttl: Duration) -> Duration {
+        self.late_expiry.saturating_add(ttl.saturating_mul(self.late_ttls))
     }
 }
 

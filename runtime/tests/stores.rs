@@ -5,7 +5,9 @@ mod support;
 
 use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
+use leasehold::store::consul::{ConsulOptions, ConsulStore};
 use leasehold::store::etcd::EtcdStore;
 use leasehold::store::memory::MemoryStore;
 use leasehold::store::mysql::MysqlStore;
@@ -15,6 +17,7 @@ use leasehold::store::redlock::RedlockStore;
 use leasehold::store::sqlite::SqliteStore;
 use libtest_mimic::Arguments;
 use support::conformance::{Subject, trials};
+use support::consul_stand_in::ConsulStandIn;
 use support::servers::{self, Server};
 use tempfile::TempDir;
 
@@ -161,6 +164,40 @@ impl Subject for Etcd {
     }
 }
 
+/// TTLs that tests can wait for; Consul itself would have 10 seconds at least.
+const LEAST_TTL: Duration = Duration::from_secs(1);
+
+fn consul(port: u16) -> ConsulStore {
+    let options = ConsulOptions::default().least_ttl(LEAST_TTL);
+    ConsulStore::with_options(&format!("http://127.0.0.1:{port}"), options).expect("the address is right")
+}
+
+#[derive(Clone)]
+struct StandIn(Arc<OnceLock<ConsulStandIn>>);
+
+impl Subject for StandIn {
+    type Store = ConsulStore;
+
+    async fn open(&self) -> ConsulStore {
+        consul(self.0.get_or_init(|| ConsulStandIn::start(LEAST_TTL)).port())
+    }
+}
+
+/// A real agent: the one that `CONSUL_HTTP_ADDR` names, or one that is started.
+#[derive(Clone)]
+struct Consul(Lazy);
+
+impl Subject for Consul {
+    type Store = ConsulStore;
+
+    async fn open(&self) -> ConsulStore {
+        match std::env::var("CONSUL_HTTP_ADDR") {
+            Ok(address) => ConsulStore::new(&address).expect("the address is right"),
+            Err(_) => consul(self.0.get().port()),
+        }
+    }
+}
+
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let mut all = trials("memory", Memory(MemoryStore::new()));
@@ -173,6 +210,12 @@ fn main() -> ExitCode {
     all.extend(trials("postgres", Postgres(Lazy::new(postgres_with_table))));
     all.extend(trials("mysql", Mysql(Lazy::new(mariadb_with_table))));
     all.extend(trials("etcd", Etcd(Lazy::new(servers::etcd))));
+    all.extend(trials("consul-stand-in", StandIn(Arc::default())));
+    let consul = trials("consul", Consul(Lazy::new(servers::consul)));
+    all.extend(consul.into_iter().map(|trial| trial.with_ignored_flag(!servers::has_consul())));
+    if !servers::has_consul() {
+        eprintln!("no real Consul: its store is tested against a stand-in only");
+    }
     // The servers belong to the tests, and end with the last of them; `exit` would leave them running.
     libtest_mimic::run(&arguments, all).exit_code()
 }

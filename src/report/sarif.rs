@@ -52,7 +52,6 @@ pub fn write(out: &mut dyn Write, findings: &[Finding], sources: &dyn SourceView
 fn rule(from: &'static RuleInfo) -> Rule {
     Rule {
         id: from.name,
-        name: from.name,
         short_description: Text { text: from.summary.clone() },
         full_description: Text { text: description(from) },
         help: Help { text: from.page, markdown: from.page },

@@ -3,6 +3,7 @@
 
 mod connections;
 mod failure;
+mod schema;
 mod session;
 
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use self::failure::failure;
 use self::session::MysqlSession;
 use super::mark::{self, Mark};
 use super::work::{self, FINDING_OUT};
-use super::{Ending, FenceError, Receipt, Resource};
+use super::{Ending, FenceError, Receipt, Resource, RowFence, SchemaError};
 use crate::store::Cause;
 use crate::tenure::Tenure;
 
@@ -109,6 +110,20 @@ impl MysqlFence {
                 added => _ = added.map_err(|error| failure(ACTION, error))?,
             }
         }
+        lent.give_back();
+        Ok(())
+    }
+
+    /// Looks whether the table of fence rows is there and as it must be, and the tables of `rows` with it. Asks for
+    /// the real schema, so it finds what a migration elsewhere has done. For the start of a program, before it
+    /// takes leases. Changes nothing; cancel-safe.
+    ///
+    /// # Errors
+    /// [`SchemaError`] with the first thing that is wrong, and the statements that make it right.
+    pub async fn verify(&self, rows: &[RowFence]) -> Result<(), SchemaError> {
+        let lent = Lent::open(&self.connections, "a look at its tables", Duration::from_secs(60)).await;
+        let lent = lent.map_err(|error| SchemaError::Database { cause: error.into() })?;
+        schema::verify(lent.desk(), rows).await?;
         lent.give_back();
         Ok(())
     }

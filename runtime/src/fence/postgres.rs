@@ -2,6 +2,7 @@
 
 mod connections;
 mod failure;
+mod schema;
 mod session;
 
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use self::failure::failure;
 use self::session::PostgresSession;
 use super::mark::{self, Mark};
 use super::work::{self, FINDING_OUT};
-use super::{Ending, FenceError, Receipt, Resource};
+use super::{Ending, FenceError, Receipt, Resource, RowFence, SchemaError};
 use crate::store::postgres::one_at_a_time;
 use crate::tenure::Tenure;
 
@@ -103,6 +104,20 @@ impl<C: Connections> PostgresFence<C> {
         if up_to_date.is_none() {
             client.batch_execute(&one_at_a_time(UPGRADE)).await.map_err(|error| failure(ACTION, error))?;
         }
+        lent.give_back();
+        Ok(())
+    }
+
+    /// Looks whether the table of fence rows is there and as it must be, and the tables of `rows` with it. Asks for
+    /// the real schema, so it finds what a migration elsewhere has done. For the start of a program, before it
+    /// takes leases. Changes nothing; cancel-safe.
+    ///
+    /// # Errors
+    /// [`SchemaError`] with the first thing that is wrong, and the statements that make it right.
+    pub async fn verify(&self, rows: &[RowFence]) -> Result<(), SchemaError> {
+        let lent = connections::open(&self.connections, "a look at its tables").await;
+        let lent = lent.map_err(|error| SchemaError::Database { cause: error.into() })?;
+        schema::verify(lent.client(), rows).await?;
         lent.give_back();
         Ok(())
     }

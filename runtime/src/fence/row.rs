@@ -37,10 +37,20 @@ impl RowFence {
     }
 
     /// The statement that adds the token column, for a migration: `NOT NULL`, so that every comparison has an
-    /// answer, and from 0, below every token.
+    /// answer, and from 0, below every token. The fences' `verify` tells whether it is there and as it must be.
     #[must_use]
     pub fn add_column(&self) -> String {
         format!("ALTER TABLE {} ADD COLUMN {} BIGINT NOT NULL DEFAULT 0", self.table, self.token)
+    }
+
+    /// The table's name.
+    pub(crate) fn table(&self) -> &str {
+        &self.table
+    }
+
+    /// The token column's name.
+    pub(crate) fn token(&self) -> &str {
+        &self.token
     }
 
     /// How errors name a row.

@@ -4,6 +4,7 @@
 //! paused in the middle of a transaction keeps all others out until it goes on or ends.
 
 mod failure;
+mod schema;
 mod transaction;
 
 use std::path::Path;
@@ -15,7 +16,7 @@ pub use transaction::FencedTransaction;
 
 use self::failure::failure;
 use super::mark::{self, Mark, refused};
-use super::{FenceError, Resource};
+use super::{FenceError, Resource, RowFence, SchemaError};
 use crate::sqlite_desk::Desk;
 use crate::tenure::Tenure;
 
@@ -72,6 +73,18 @@ impl SqliteFence {
             advice: "the system has no more threads to give",
         })?;
         Ok(Self { desk })
+    }
+
+    /// Looks whether the table of fence rows is there and as it must be, and the tables of `rows` with it. Asks for
+    /// the real schema, so it finds what a migration elsewhere has done. For the start of a program, before it
+    /// takes leases. Changes nothing; cancel-safe.
+    ///
+    /// # Errors
+    /// [`SchemaError`] with the first thing that is wrong, and the statements that make it right.
+    pub async fn verify(&self, rows: &[RowFence]) -> Result<(), SchemaError> {
+        let rows = rows.to_vec();
+        let verified = self.desk.ask(move |connection, _abandoned| schema::verify(connection, &rows)).await;
+        verified.map_err(|error| SchemaError::Database { cause: failure::closed(error).into() })?
     }
 
     /// Raises the fence of `resource` to the lease's token. Do it before the first read of what you will write:

@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::task::task_tracker::TaskTrackerToken;
 use tracing::{debug, info, warn};
 
-use super::term::{Step, Term};
+use super::term::{Fate, Parting, Step, Term};
 use crate::clock::{Clock, Moment};
 use crate::lease::ReleaseOutcome;
 use crate::loss::{LeaseLost, LossReason};
@@ -45,8 +45,6 @@ struct Held {
     since: Moment,
     term: Term,
     wake_at: Option<Moment>,
-    loss: Option<LossReason>,
-    drained: bool,
     reply: Option<oneshot::Sender<ReleaseOutcome>>,
     /// Counts as open until the entry is gone.
     _open: TaskTrackerToken,
@@ -103,16 +101,7 @@ impl Keeper {
                 let term = Term::granted((&self.settings).into(), sent, granted);
                 info!(key = %tenure.key(), token = %tenure.token(), ?owner, "lease acquired");
                 measures::held(self.store_name(), 1);
-                let entry = Held {
-                    tenure,
-                    since: sent,
-                    term,
-                    wake_at: None,
-                    loss: None,
-                    drained: false,
-                    reply: None,
-                    _open: open,
-                };
+                let entry = Held { tenure, since: sent, term, wake_at: None, reply: None, _open: open };
                 self.held.insert(owner, entry);
                 self.plan(owner);
             }
@@ -146,15 +135,25 @@ impl Keeper {
                 self.wakes.pop_first();
                 continue;
             };
-            match entry.term.woken(now) {
-                Step::Renew => self.send_renewal(owner, now),
-                step => self.apply(owner, step),
-            }
-            self.plan(owner);
+            let step = entry.term.woken(now);
+            self.apply(owner, step);
         }
     }
 
-    fn send_renewal(&mut self, owner: OwnerValue, sent: Moment) {
+    /// Does what was decided about a lease.
+    fn apply(&mut self, owner: OwnerValue, step: Step) {
+        match step {
+            Step::Nothing => {}
+            Step::Renew => self.send_renewal(owner),
+            Step::Lose(reason) => self.lose(owner, reason),
+            Step::Release => self.send_release(owner),
+        }
+        self.plan(owner);
+    }
+
+    fn send_renewal(&mut self, owner: OwnerValue) {
+        // The store begins to count later than this.
+        let sent = self.clock.now();
         let Some(entry) = self.held.get(&owner) else { return };
         let (store, claim) = (Arc::clone(&self.store), entry.tenure.claim().clone());
         let limit = self.settings.attempt_timeout;
@@ -169,10 +168,8 @@ impl Keeper {
             Event::Renewed { owner, sent, answer } => self.renewal_answered(owner, sent, answer),
             Event::Drained { owner } => {
                 let Some(entry) = self.held.get_mut(&owner) else { return };
-                entry.drained = true;
-                entry.term.end();
-                self.plan(owner);
-                self.release_when_quiet(owner);
+                let step = entry.term.drained();
+                self.apply(owner, step);
             }
             Event::Released { owner, answer } => self.released(owner, answer),
         }
@@ -194,26 +191,19 @@ impl Keeper {
             entry.tenure.extend(entry.term.deadline());
         }
         self.apply(owner, step);
-        self.plan(owner);
-        self.release_when_quiet(owner);
     }
 
-    fn apply(&mut self, owner: OwnerValue, step: Step) {
+    fn lose(&mut self, owner: OwnerValue, reason: LossReason) {
         let (now, store) = (self.clock.now(), self.store_name());
-        let (Step::Lose(reason), Some(entry)) = (step, self.held.get_mut(&owner)) else { return };
+        let Some(entry) = self.held.get(&owner) else { return };
         measures::count(measures::LOSSES, store, "reason", reason.label());
         measures::time(measures::HOLD_TIME, store, now.since(entry.since));
         warn!(key = %entry.tenure.key(), token = %entry.tenure.token(), %reason, "lease lost");
-        entry.loss = Some(reason);
         entry.tenure.lose(reason);
     }
 
-    /// The release must be the last request for its owner value, or a renewal under way could outlive it.
-    fn release_when_quiet(&mut self, owner: OwnerValue) {
+    fn send_release(&mut self, owner: OwnerValue) {
         let Some(entry) = self.held.get(&owner) else { return };
-        if !entry.drained || entry.term.in_flight() {
-            return;
-        }
         let (store, claim) = (Arc::clone(&self.store), entry.tenure.claim().clone());
         let limit = self.settings.attempt_timeout;
         self.under_way.push(Box::pin(async move {
@@ -229,16 +219,20 @@ impl Keeper {
         }
         let lost =
             |reason| LeaseLost { key: entry.tenure.key().clone(), token: entry.tenure.token(), reason };
-        let outcome = match (entry.loss, answer) {
-            (Some(reason), _) => ReleaseOutcome::AlreadyLost(lost(reason)),
-            (None, Ok(Surrender::Released)) => ReleaseOutcome::Released,
-            (None, Ok(Surrender::NotMine)) => ReleaseOutcome::AlreadyLost(lost(LossReason::NotMine)),
-            (None, Err(error)) => ReleaseOutcome::Unconfirmed(error),
+        let (said, error) = match answer {
+            Ok(Surrender::Released) => (Parting::Freed, None),
+            Ok(Surrender::NotMine) => (Parting::NotMine, None),
+            Err(error) => (Parting::Unanswered, Some(error)),
+        };
+        let outcome = match (entry.term.parted(said), error) {
+            (Fate::Lost(reason), _) => ReleaseOutcome::AlreadyLost(lost(reason)),
+            (Fate::Unconfirmed, Some(error)) => ReleaseOutcome::Unconfirmed(error),
+            (Fate::Released | Fate::Unconfirmed, _) => ReleaseOutcome::Released,
         };
         let store = self.store_name();
         measures::held(store, -1);
         measures::count(measures::RELEASES, store, "outcome", outcome.label());
-        if entry.loss.is_none() {
+        if entry.term.loss().is_none() {
             measures::time(measures::HOLD_TIME, store, self.clock.now().since(entry.since));
         }
         debug!(key = %entry.tenure.key(), token = %entry.tenure.token(), ?outcome, "lease given back");

@@ -1,5 +1,6 @@
-//! The state of one held lease and the decisions that follow from it: when to renew, when to give up. Pure: no
-//! clock, no store and no task, so that every order of events can be tried out.
+//! The state of one held lease and the decisions that follow from it: when to renew, when to give up, when to release
+//! and what to say of it. Pure: no clock, no store and no task, so that every order of events can be tried out, as
+//! `tests/model` does with this very file.
 
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use crate::loss::LossReason;
 use crate::settings::Settings;
 
 /// What the settings say about one grant.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Schedule {
     ttl: Duration,
     margin: Duration,
@@ -19,10 +20,10 @@ pub(crate) struct Schedule {
 impl From<&Settings> for Schedule {
     fn from(settings: &Settings) -> Self {
         Self {
-            ttl: settings.ttl,
-            margin: settings.drift_margin.saturating_add(settings.stop_margin),
-            renew_every: settings.renew_every,
-            failures_allowed: settings.failures_allowed,
+            ttl: settings.ttl(),
+            margin: settings.drift_margin().saturating_add(settings.stop_margin()),
+            renew_every: settings.renew_every(),
+            failures_allowed: settings.failures_allowed(),
         }
     }
 }
@@ -35,18 +36,20 @@ impl Schedule {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Phase {
     /// Renewals go out.
     Held,
     /// The work was cancelled; nothing is renewed.
     Lost,
-    /// The holder has given it back; nothing is renewed.
+    /// The work has ended; nothing is renewed, and the release waits for the last renewal.
     Ending,
+    /// The release has been sent.
+    Releasing,
 }
 
 /// One held lease.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Term {
     schedule: Schedule,
     deadline: Moment,
@@ -54,6 +57,7 @@ pub(crate) struct Term {
     failures: u32,
     in_flight: bool,
     phase: Phase,
+    loss: Option<LossReason>,
 }
 
 /// What is to be done now.
@@ -62,21 +66,37 @@ pub(crate) enum Step {
     Nothing,
     Renew,
     Lose(LossReason),
+    Release,
+}
+
+/// What the store said to a release.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Parting {
+    Freed,
+    NotMine,
+    Unanswered,
+}
+
+/// What became of a lease.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Fate {
+    /// It was held up to its release.
+    Released,
+    Lost(LossReason),
+    /// It was held as far as is known, and the store did not say whether it is free.
+    Unconfirmed,
 }
 
 impl Term {
     pub(crate) fn granted(schedule: Schedule, sent: Moment, granted: Duration) -> Self {
         let deadline = schedule.deadline(sent, granted);
         let next_renewal = sent.after(schedule.renew_every.min(granted / 3));
-        Self { schedule, deadline, next_renewal, failures: 0, in_flight: false, phase: Phase::Held }
+        let (failures, in_flight, phase, loss) = (0, false, Phase::Held, None);
+        Self { schedule, deadline, next_renewal, failures, in_flight, phase, loss }
     }
 
     pub(crate) fn deadline(&self) -> Moment {
         self.deadline
-    }
-
-    pub(crate) fn in_flight(&self) -> bool {
-        self.in_flight
     }
 
     /// When there is something to decide next.
@@ -103,9 +123,8 @@ impl Term {
 
     /// A renewal that was sent at `sent` was confirmed.
     pub(crate) fn renewed(&mut self, sent: Moment, granted: Duration, now: Moment) -> Step {
-        self.in_flight = false;
-        if self.phase != Phase::Held {
-            return Step::Nothing;
+        if let Some(step) = self.quiet() {
+            return step;
         }
         // The holder may have seen its deadline pass already; a loss is final, whatever the store says later.
         if now >= self.deadline {
@@ -118,16 +137,14 @@ impl Term {
 
     /// The store says that the lease is somebody else's, or nobody's.
     pub(crate) fn not_mine(&mut self) -> Step {
-        self.in_flight = false;
-        if self.phase == Phase::Held { self.lose(LossReason::NotMine) } else { Step::Nothing }
+        self.quiet().unwrap_or_else(|| self.lose(LossReason::NotMine))
     }
 
     /// A renewal had no answer. The lease may well be alive; after too many of them that is no longer likely
     /// enough to go on.
     pub(crate) fn unanswered(&mut self) -> Step {
-        self.in_flight = false;
-        if self.phase != Phase::Held {
-            return Step::Nothing;
+        if let Some(step) = self.quiet() {
+            return step;
         }
         self.failures += 1;
         if self.failures >= self.schedule.failures_allowed {
@@ -136,13 +153,48 @@ impl Term {
         Step::Nothing
     }
 
-    /// The work has ended and the lease will be released: no renewal may follow.
-    pub(crate) fn end(&mut self) {
+    /// The work has ended: no renewal may follow, and the lease is released when none is under way any more. The
+    /// release must be the last request for its owner value, or a renewal could outlive it.
+    pub(crate) fn drained(&mut self) -> Step {
         self.phase = Phase::Ending;
+        self.release_when_quiet()
+    }
+
+    /// The store has answered the release, or has not.
+    pub(crate) fn parted(&self, said: Parting) -> Fate {
+        match (self.loss, said) {
+            (Some(reason), _) => Fate::Lost(reason),
+            (None, Parting::Freed) => Fate::Released,
+            (None, Parting::NotMine) => Fate::Lost(LossReason::NotMine),
+            (None, Parting::Unanswered) => Fate::Unconfirmed,
+        }
+    }
+
+    pub(crate) fn loss(&self) -> Option<LossReason> {
+        self.loss
+    }
+
+    /// No renewal is under way any more. What is to be done if its answer does not matter any more.
+    fn quiet(&mut self) -> Option<Step> {
+        self.in_flight = false;
+        match self.phase {
+            Phase::Held => None,
+            Phase::Lost | Phase::Releasing => Some(Step::Nothing),
+            Phase::Ending => Some(self.release_when_quiet()),
+        }
+    }
+
+    fn release_when_quiet(&mut self) -> Step {
+        if self.in_flight {
+            return Step::Nothing;
+        }
+        self.phase = Phase::Releasing;
+        Step::Release
     }
 
     fn lose(&mut self, reason: LossReason) -> Step {
         self.phase = Phase::Lost;
+        self.loss = Some(reason);
         Step::Lose(reason)
     }
 }
@@ -200,16 +252,24 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_renewed_after_the_end() {
+    fn the_release_waits_for_the_last_renewal_and_none_follows() {
         let mut term = term();
         assert_eq!(term.woken(at(110)), Step::Renew);
-        term.end();
-        assert!(term.in_flight());
-        assert_eq!(term.renewed(at(110), 30 * SECOND, at(111)), Step::Nothing);
-        assert_eq!(
-            (term.wake_at(), term.woken(at(500)), term.not_mine()),
-            (None, Step::Nothing, Step::Nothing)
-        );
+        assert_eq!(term.drained(), Step::Nothing);
+        assert_eq!((term.wake_at(), term.woken(at(111))), (None, Step::Nothing));
+        assert_eq!(term.renewed(at(110), 30 * SECOND, at(112)), Step::Release);
+        assert_eq!((term.wake_at(), term.woken(at(500))), (None, Step::Nothing));
+        let partings = [Parting::Freed, Parting::NotMine, Parting::Unanswered];
+        let lost = Fate::Lost(LossReason::NotMine);
+        assert_eq!(partings.map(|said| term.parted(said)), [Fate::Released, lost, Fate::Unconfirmed]);
+    }
+
+    #[test]
+    fn a_lost_lease_stays_lost_whatever_its_release_says() {
+        let mut term = term();
+        assert_eq!(term.woken(at(200)), Step::Lose(LossReason::Deadline));
+        assert_eq!(term.drained(), Step::Release);
+        assert_eq!(term.parted(Parting::Freed), Fate::Lost(LossReason::Deadline));
     }
 
     #[test]
@@ -246,12 +306,14 @@ mod tests {
         last_good: u64,
         in_a_row: u32,
         over: bool,
+        ended: bool,
+        released: bool,
     }
 
     /// Plays one event; whether it can happen now.
     fn play(term: &mut Term, seen: &mut Seen, event: Event) -> bool {
         let answer = matches!(event, Event::Confirmed | Event::Unanswered | Event::NotMine);
-        if answer && !term.in_flight() {
+        if answer && !term.in_flight || matches!(event, Event::End) && seen.ended {
             return false;
         }
         let deadline = term.deadline();
@@ -263,12 +325,10 @@ mod tests {
             Event::Confirmed => term.renewed(at(seen.sent), 30 * SECOND, at(seen.now)),
             Event::Unanswered => term.unanswered(),
             Event::NotMine => term.not_mine(),
-            Event::End => {
-                term.end();
-                Step::Nothing
-            }
+            Event::End => term.drained(),
         };
-        assert!(!seen.over || step == Step::Nothing, "{event:?} after the end: {step:?}");
+        let is_calm = matches!(step, Step::Nothing | Step::Release);
+        assert!(!seen.over || is_calm, "{event:?} after the end: {step:?}");
         match event {
             Event::Confirmed if !seen.over && step == Step::Nothing => {
                 assert!(at(seen.now) < deadline, "a confirmation after the deadline was believed");
@@ -283,9 +343,14 @@ mod tests {
                 seen.sent = seen.now;
             }
             Step::Lose(_) => seen.over = true,
+            Step::Release => {
+                assert!(!term.in_flight && !seen.released, "a release beside a renewal, or a second one");
+                seen.released = true;
+            }
             Step::Nothing => {}
         }
         seen.over |= matches!(event, Event::End);
+        seen.ended |= matches!(event, Event::End);
         true
     }
 
@@ -311,10 +376,22 @@ mod tests {
                     assert!(!waited || at(seen.now) < term.deadline(), "held beyond the deadline");
                     assert!(term.wake_at() <= Some(term.deadline()), "nobody would notice the deadline");
                 }
+                assert!(
+                    !seen.ended || seen.released || term.in_flight,
+                    "a release that nothing brings about"
+                );
                 explore(&term, &seen, depth - 1, ends);
             }
         }
-        let seen = Seen { now: 100, sent: 100, last_good: 100, in_a_row: 0, over: false };
+        let seen = Seen {
+            now: 100,
+            sent: 100,
+            last_good: 100,
+            in_a_row: 0,
+            over: false,
+            ended: false,
+            released: false,
+        };
         let mut ends = 0;
         explore(&term(), &seen, 8, &mut ends);
         assert!(ends > 50_000, "only {ends} orders were tried");

@@ -19,7 +19,7 @@ use self::failure::{Failure, refused, unintelligible, unreachable};
 use self::hints::Hints;
 use self::wire::{
     Authenticate, Authenticated, Decision, Entries, GrantLease, KeptAlive, LeaseLasts, NamedLease, Number,
-    PutIfNew, Range, WatchDeletions,
+    PutIfNew, Range, WatchDeletions, read_message,
 };
 use super::http::{Address, Ask, Http, User};
 use super::link::Link;
@@ -154,7 +154,7 @@ impl Shared {
             }
             return Err(failure);
         }
-        serde_json::from_slice(&answer.body).map_err(|error| Failure::Other(unintelligible(action, error)))
+        read_message(&answer.body).map_err(|error| Failure::Other(unintelligible(action, error)))
     }
 
     /// The owner value under the name, if there is one.

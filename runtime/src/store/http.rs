@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{HeaderName, HeaderValue};
+use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use hyper::http::uri::Authority;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::client::legacy::Client;
@@ -17,7 +17,9 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::sync::Semaphore;
 
-pub(super) use self::address::{Address, User};
+pub(super) use self::address::Address;
+#[cfg(feature = "etcd")]
+pub(super) use self::address::User;
 use self::turn::{Turn, Underway};
 use super::Cause;
 
@@ -58,6 +60,8 @@ pub(super) struct Ask {
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: StatusCode,
+    #[cfg_attr(not(feature = "consul"), expect(dead_code, reason = "only Consul says something there"))]
+    pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
     /// Which one it was.
     pub(super) server: usize,
@@ -80,20 +84,33 @@ impl Http {
     pub(super) async fn ask(&self, ask: &Ask) -> Result<Answer, Cause> {
         let _place = self.at_once.acquire().await?;
         let (response, underway) = self.begin(ask).await?;
-        let status = response.status();
-        let body = Limited::new(response.into_body(), LONGEST_ANSWER).collect().await?.to_bytes();
-        let server = underway.answered();
-        Ok(Answer { status, body, server })
+        let answer = whole(response, underway.server()).await?;
+        underway.answered();
+        Ok(answer)
     }
 
     /// As [`ask`](Http::ask), for an answer that comes bit by bit, on a connection beside the others.
     ///
     /// # Errors
     /// As [`ask`](Http::ask).
+    #[cfg(feature = "etcd")]
     pub(super) async fn listen(&self, ask: &Ask) -> Result<Response<Incoming>, Cause> {
         let (response, underway) = self.begin(ask).await?;
         underway.answered();
         Ok(response)
+    }
+
+    /// As [`ask`](Http::ask), for an answer that comes when there is news, on a connection beside the others. That it
+    /// takes long, or is not waited for, says nothing about the server.
+    ///
+    /// # Errors
+    /// As [`ask`](Http::ask).
+    #[cfg(feature = "consul")]
+    pub(super) async fn wait(&self, ask: &Ask) -> Result<Answer, Cause> {
+        let server = self.turn.present();
+        let authority = self.servers.get(server).ok_or("there is no server to ask")?;
+        let response = self.pool().request(request(ask, authority)?).await.map_err(|error| told(&error))?;
+        whole(response, server).await
     }
 
     async fn begin(&self, ask: &Ask) -> Result<(Response<Incoming>, Underway<'_>), Cause> {
@@ -101,14 +118,17 @@ impl Http {
         for _ in &self.servers {
             let underway = self.turn.begin();
             let Some(server) = self.servers.get(underway.server()) else { break };
-            let pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            match pool.request(request(ask, server)?).await {
+            match self.pool().request(request(ask, server)?).await {
                 Ok(response) => return Ok((response, underway)),
                 Err(error) if error.is_connect() => refusal = told(&error),
                 Err(error) => return Err(told(&error)),
             }
         }
         Err(refusal)
+    }
+
+    fn pool(&self) -> Pool {
+        self.pool.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// A server has said that it is of no use at the moment: the next request goes to the next one.
@@ -121,6 +141,12 @@ impl Http {
         *self.pool.lock().unwrap_or_else(PoisonError::into_inner) = pool();
         self.turn.leave_if_silent();
     }
+}
+
+async fn whole(response: Response<Incoming>, server: usize) -> Result<Answer, Cause> {
+    let (parts, body) = response.into_parts();
+    let body = Limited::new(body, LONGEST_ANSWER).collect().await?.to_bytes();
+    Ok(Answer { status: parts.status, headers: parts.headers, body, server })
 }
 
 fn pool() -> Pool {

@@ -105,6 +105,12 @@ impl Waiters {
         self.waiting().get(key).is_some_and(|waiters| waiters.iter().any(|waiter| !waiter.is_closed()))
     }
 
+    /// There will be no more hints for `key`: whoever waits for it waits without.
+    #[cfg(feature = "consul")]
+    pub(crate) fn forget(&self, key: &LeaseKey) {
+        self.waiting().remove(key);
+    }
+
     /// The source of hints has dried up: everybody waits without.
     pub fn dismiss(&self) {
         self.waiting().clear();

@@ -38,6 +38,8 @@ pub enum Kind {
     CrashLeases,
     /// The same, and it finds nothing.
     LoseLeases,
+    /// Consul has no leader for a while, and then another one, which counts TTLs anew.
+    NoLeader,
     /// The database closes all its sessions.
     EndSessions,
     /// All connections are closed.
@@ -98,7 +100,7 @@ pub fn freezes(faults: usize, crew: usize, ttl: Duration) -> Vec<Fault> {
 }
 
 fn asleep(worker: usize, ttl: Duration) -> Fault {
-    Fault { kind: Kind::Freeze, worker, stage: Stage::Read, span: ttl * 2, choice: 0 }
+    Fault { kind: Kind::Freeze, worker, stage: Stage::Read, span: ttl * 5 / 2, choice: 0 }
 }
 
 /// What has been done.
@@ -135,12 +137,22 @@ impl Fault {
                 sleep(self.span);
                 faketime::set(&arena.server_clock, 0);
             }
-            Kind::CrashLedger => restart(arena.postgres.as_mut(), || {}, self.span / 4),
-            Kind::CrashLeases => restart(arena.redis.as_mut(), || {}, self.span / 4),
+            Kind::CrashLedger => restart(arena.database.as_mut(), || {}, self.span / 4),
+            Kind::CrashLeases => {
+                let servers = arena.leases.len();
+                restart(arena.leases.get_mut(self.choice % servers.max(1)), || {}, self.span / 4);
+            }
             Kind::LoseLeases => {
                 astray = true;
                 self.lose_leases(arena, crew);
                 deeds.lost.push((from, now()));
+            }
+            Kind::NoLeader => {
+                let consul = arena.consul.as_ref().expect("the subject has it");
+                consul.leaderless(true);
+                sleep(self.span / 2);
+                consul.change_leader();
+                consul.leaderless(false);
             }
             Kind::EndSessions => end_sessions(arena),
             Kind::Exhaust => {
@@ -201,14 +213,14 @@ impl Fault {
         const VOLATILE: &str = "ALTER TABLE leasehold_lease SET UNLOGGED";
         const LASTING: &str = "ALTER TABLE leasehold_lease SET LOGGED";
         crew.stop(BLIND, Stage::Granted);
-        if let Some(redis) = &mut arena.redis {
+        if let Some(redis) = arena.leases.first_mut() {
             let data = redis.directory().join("appendonlydir");
             let forget = || fs::remove_dir_all(data).expect("the directory is ours");
             restart(Some(redis), forget, self.span / 4);
         } else {
             // An unlogged table is empty after a crash.
             arena.runtime.block_on(async { Database::open(&arena.own_ledger).await.batch(VOLATILE).await });
-            restart(arena.postgres.as_mut(), || {}, self.span / 4);
+            restart(arena.database.as_mut(), || {}, self.span / 4);
         }
         sleep(self.span);
         arena.runtime.block_on(async {
@@ -217,7 +229,7 @@ impl Fault {
             for account in ACCOUNTS {
                 climb(&store, account, database.last_token(account).await).await;
             }
-            if arena.redis.is_none() {
+            if arena.leases.is_empty() {
                 database.batch(LASTING).await;
             }
         });

@@ -17,7 +17,6 @@ use crate::stores::Store;
 use crate::subjects::{Arena, Subject};
 use crate::worker::ACCOUNTS;
 
-const TTL: Duration = Duration::from_secs(1);
 const CREW: usize = 4;
 
 /// How much is to happen.
@@ -81,39 +80,40 @@ impl fmt::Display for Report {
 /// Workers that do all that the documentation says, under every fault of the subject.
 pub fn fenced(subject: &Subject, seed: u64, size: Size) -> Report {
     let mut chance = Chance::seeded(seed);
-    let faults = plan(subject.faults, size, CREW, TTL, &mut chance);
+    let faults = plan(subject.faults, size, CREW, subject.ttl, &mut chance);
     run(subject, seed, &faults, size.writes, true)
 }
 
 /// Workers that have a lease and no fence.
 pub fn control(subject: &Subject, seed: u64) -> Report {
-    run(subject, seed, &freezes(3, CREW, TTL), 0, false)
+    run(subject, seed, &freezes(3, CREW, subject.ttl), 0, false)
 }
 
 fn run(subject: &Subject, seed: u64, faults: &[Fault], writes: i64, fenced: bool) -> Report {
     let began = Instant::now();
+    let ttl = subject.ttl;
     let mut arena = (subject.open)();
     let terms = Terms {
         store: arena.store.clone(),
         ledger: arena.ledger.clone(),
         fenced,
-        ttl: TTL,
+        ttl,
         seed,
         directory: arena.directory.path().to_owned(),
     };
     let mut crew = Crew::start(terms, CREW);
     let mut deeds = Deeds::default();
     let mut chance = Chance::seeded(!seed);
-    std::thread::sleep(TTL / 2);
+    std::thread::sleep(ttl / 2);
     for fault in faults {
-        fault.strike(&mut arena, &mut crew, TTL, &mut deeds);
+        fault.strike(&mut arena, &mut crew, ttl, &mut deeds);
         deeds.complaints.extend(crew.deserters());
         if !deeds.complaints.is_empty() {
             break;
         }
         std::thread::sleep(Duration::from_millis(100 + chance.below(400)));
     }
-    deeds.complaints.extend(recovers(&arena, writes));
+    deeds.complaints.extend(recovers(&arena, ttl, writes));
     let journals = crew.journals().to_vec();
     deeds.complaints.extend(crew.dismiss());
     deeds.complaints.extend(leftovers(&arena));
@@ -128,14 +128,14 @@ fn run(subject: &Subject, seed: u64, faults: &[Fault], writes: i64, fenced: bool
 }
 
 /// When the faults have ended, work goes on everywhere, up to the number of writes that was asked for.
-fn recovers(arena: &Arena, writes: i64) -> Option<String> {
+fn recovers(arena: &Arena, ttl: Duration, writes: i64) -> Option<String> {
     arena.runtime.block_on(async {
         let database = Database::open(&arena.own_ledger).await;
         for account in ACCOUNTS {
             let (before, began) = (database.writes(account).await, Instant::now());
             while database.writes(account).await == before {
-                if began.elapsed() > TTL * 15 {
-                    let said = ask(&Store::at(&arena.own_store), account).await;
+                if began.elapsed() > ttl * 15 {
+                    let said = ask(&Store::at(&arena.own_store), account, ttl).await;
                     return Some(format!("nobody can write `{account}` any more; its lease: {said}"));
                 }
                 tokio::time::sleep(Duration::from_millis(50)).await;
@@ -153,7 +153,7 @@ fn recovers(arena: &Arena, writes: i64) -> Option<String> {
             if now > most {
                 (most, since) = (now, Instant::now());
             }
-            if since.elapsed() > TTL * 15 {
+            if since.elapsed() > ttl * 15 {
                 return Some(format!("no writes any more after {now}"));
             }
             tokio::time::sleep(Duration::from_millis(200)).await;
@@ -162,10 +162,10 @@ fn recovers(arena: &Arena, writes: i64) -> Option<String> {
 }
 
 /// What the store says to somebody who asks for a lease.
-async fn ask(store: &Store, account: &str) -> String {
+async fn ask(store: &Store, account: &str, ttl: Duration) -> String {
     let owner = OwnerValue::fresh().expect("there is randomness");
     let key = LeaseKey::new(account).expect("it is short");
-    format!("{:?}", store.acquire(&Claim { key, owner, ttl: TTL }).await)
+    format!("{:?}", store.acquire(&Claim { key, owner, ttl }).await)
 }
 
 /// What is left when all workers have ended: nothing held for longer than its TTL, nothing open.

@@ -2,9 +2,14 @@
 //! here and a subject in `subjects`.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use leasehold::store::consul::{ConsulOptions, ConsulStore};
+use leasehold::store::etcd::EtcdStore;
+use leasehold::store::mysql::MysqlStore;
 use leasehold::store::postgres::PostgresStore;
 use leasehold::store::redis::RedisStore;
+use leasehold::store::redlock::RedlockStore;
 use leasehold::store::sqlite::SqliteStore;
 use leasehold::store::{Acquisition, Capabilities, Claim, Renewal, Surrender, Watch};
 use leasehold::{LeaseKey, LeaseStore, OwnerValue, StoreError};
@@ -15,7 +20,14 @@ pub enum Store {
     Redis(RedisStore),
     Postgres(PostgresStore),
     Sqlite(SqliteStore),
+    Redlock(RedlockStore),
+    Mysql(MysqlStore),
+    Etcd(EtcdStore),
+    Consul(ConsulStore),
 }
+
+/// The TTLs of the stand-in for Consul.
+pub const CONSUL_LEAST_TTL: Duration = Duration::from_millis(500);
 
 macro_rules! each {
     ($store:expr, $inner:ident => $do:expr) => {
@@ -23,6 +35,10 @@ macro_rules! each {
             Store::Redis($inner) => $do,
             Store::Postgres($inner) => $do,
             Store::Sqlite($inner) => $do,
+            Store::Redlock($inner) => $do,
+            Store::Mysql($inner) => $do,
+            Store::Etcd($inner) => $do,
+            Store::Consul($inner) => $do,
         }
     };
 }
@@ -35,6 +51,14 @@ impl Store {
             "redis" => RedisStore::new(address).map(Self::Redis),
             "postgres" => PostgresStore::new(address).map(Self::Postgres),
             "sqlite" => SqliteStore::open(address).map(Self::Sqlite),
+            "redlock" => RedlockStore::new(address.split(',')).map(Self::Redlock),
+            "mysql" => MysqlStore::new(address).map(Self::Mysql),
+            "etcd" => EtcdStore::new(address).map(Self::Etcd),
+            "consul" => {
+                // Without a lock delay sleepers are not covered: only the storage can stop them.
+                let options = ConsulOptions::default().least_ttl(CONSUL_LEAST_TTL).lock_delay(Duration::ZERO);
+                ConsulStore::with_options(address, options).map(Self::Consul)
+            }
             _ => panic!("there is no store `{kind}`"),
         };
         opened.expect("the address is right")

@@ -3,22 +3,28 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use leasehold::fence::postgres::PostgresFence;
+use leasehold::store::mysql::MysqlStore;
 use leasehold::store::postgres::PostgresStore;
+use leasehold::store::redlock::RedlockStore;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 use crate::database::Database;
 use crate::faketime;
 use crate::nemesis::Kind;
+use crate::stores::CONSUL_LEAST_TTL;
+use crate::support::consul_stand_in::ConsulStandIn;
 use crate::support::proxy::Proxy;
 use crate::support::servers::{self, Server};
 
 pub struct Subject {
     pub name: &'static str,
     pub open: fn() -> Arena,
+    pub ttl: Duration,
     pub faults: &'static [Kind],
 }
 
@@ -26,11 +32,13 @@ pub const ALL: &[Subject] = &[
     Subject {
         name: "sqlite",
         open: sqlite,
+        ttl: SECOND,
         faults: &[Kind::Freeze, Kind::Kill, Kind::Terminate, Kind::WorkerClock, Kind::LockFile],
     },
     Subject {
         name: "postgres",
         open: postgres,
+        ttl: SECOND,
         faults: &[
             Kind::Freeze,
             Kind::Kill,
@@ -50,6 +58,7 @@ pub const ALL: &[Subject] = &[
     Subject {
         name: "redis",
         open: redis_and_postgres,
+        ttl: SECOND,
         faults: &[
             Kind::Freeze,
             Kind::Kill,
@@ -67,6 +76,62 @@ pub const ALL: &[Subject] = &[
             Kind::Exhaust,
         ],
     },
+    Subject {
+        name: "redlock",
+        open: redlock_and_sqlite,
+        ttl: SECOND,
+        faults: &[
+            Kind::Freeze,
+            Kind::Kill,
+            Kind::Terminate,
+            Kind::WorkerClock,
+            Kind::ServerClock,
+            Kind::CrashLeases,
+            Kind::Cut,
+            Kind::Delay,
+            Kind::HalfOpen,
+            Kind::Deaf,
+            Kind::LockFile,
+        ],
+    },
+    Subject { name: "mysql", open: mysql_and_postgres, ttl: SECOND, faults: TWO_SERVERS },
+    // It counts in seconds, and keeps two at least.
+    Subject { name: "etcd", open: etcd_and_postgres, ttl: Duration::from_secs(2), faults: TWO_SERVERS },
+    Subject {
+        name: "consul-stand-in",
+        open: consul_and_sqlite,
+        ttl: SECOND,
+        faults: &[
+            Kind::Freeze,
+            Kind::Kill,
+            Kind::Terminate,
+            Kind::WorkerClock,
+            Kind::NoLeader,
+            Kind::Cut,
+            Kind::Delay,
+            Kind::HalfOpen,
+            Kind::Deaf,
+            Kind::LockFile,
+        ],
+    },
+];
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// What can befall a server of leases, a PostgreSQL beside it, and the network between.
+const TWO_SERVERS: &[Kind] = &[
+    Kind::Freeze,
+    Kind::Kill,
+    Kind::Terminate,
+    Kind::WorkerClock,
+    Kind::CrashLedger,
+    Kind::CrashLeases,
+    Kind::EndSessions,
+    Kind::Cut,
+    Kind::Delay,
+    Kind::HalfOpen,
+    Kind::Deaf,
+    Kind::Exhaust,
 ];
 
 /// One run's surroundings.
@@ -78,8 +143,12 @@ pub struct Arena {
     pub own_store: String,
     pub own_ledger: String,
     pub proxies: Vec<Proxy>,
-    pub redis: Option<Server>,
-    pub postgres: Option<Server>,
+    /// The servers that keep leases and nothing else.
+    pub leases: Vec<Server>,
+    /// The server of the protected data.
+    pub database: Option<Server>,
+    /// Ended with the run.
+    pub consul: Option<ConsulStandIn>,
     /// What moves the wall clock of the server that keeps the leases.
     pub server_clock: PathBuf,
     /// Ended after the servers.
@@ -98,18 +167,16 @@ fn place() -> (Runtime, TempDir) {
 
 fn sqlite() -> Arena {
     let (runtime, directory) = place();
-    let file = format!("sqlite={}", directory.path().join("bank.db").display());
-    let path = directory.path().join("bank.db");
-    drop(leasehold::fence::sqlite::SqliteFence::open(path).expect("the directory is ours"));
-    runtime.block_on(async { Database::open(&file).await.prepare().await });
+    let file = runtime.block_on(file_in(directory.path()));
     Arena {
         store: file.clone(),
         ledger: file.clone(),
         own_store: file.clone(),
         own_ledger: file,
         proxies: Vec::new(),
-        redis: None,
-        postgres: None,
+        leases: Vec::new(),
+        database: None,
+        consul: None,
         server_clock: directory.path().join("server-clock"),
         runtime,
         directory,
@@ -135,8 +202,9 @@ fn postgres() -> Arena {
         own_store: own.clone(),
         own_ledger: own,
         proxies,
-        redis: None,
-        postgres: Some(server),
+        leases: Vec::new(),
+        database: Some(server),
+        consul: None,
         server_clock,
         runtime,
         directory,
@@ -161,8 +229,121 @@ fn redis_and_postgres() -> Arena {
         own_store,
         own_ledger,
         proxies,
-        redis: Some(redis),
-        postgres: Some(server),
+        leases: vec![redis],
+        database: Some(server),
+        consul: None,
+        server_clock,
+        runtime,
+        directory,
+    }
+}
+
+/// The accounts in a file, fenced.
+async fn file_in(directory: &Path) -> String {
+    let path = directory.join("bank.db");
+    let file = format!("sqlite={}", path.display());
+    drop(leasehold::fence::sqlite::SqliteFence::open(path).expect("the directory is ours"));
+    Database::open(&file).await.prepare().await;
+    file
+}
+
+/// Five servers of leases, whose clocks go wrong together; the accounts are in a file.
+fn redlock_and_sqlite() -> Arena {
+    let (runtime, directory) = place();
+    let server_clock = directory.path().join("server-clock");
+    let each_write = ["--appendonly", "yes", "--appendfsync", "always"];
+    let clock = faketime::own_preload(directory.path(), &server_clock);
+    let leases: Vec<Server> = (0..5).map(|_| servers::redis_with(&each_write, &clock)).collect();
+    let addresses: Vec<String> = leases.iter().map(servers::redis_address).collect();
+    let own_store = format!("redlock={}", addresses.join(","));
+    let (ledger, proxies) = runtime.block_on(async {
+        let store = RedlockStore::new(addresses).expect("the addresses are right");
+        store.create_counters(None).await.expect("the servers are ours");
+        let mut proxies = Vec::new();
+        for server in &leases {
+            proxies.push(Proxy::before(server.port()).await);
+        }
+        (file_in(directory.path()).await, proxies)
+    });
+    let pairs = leases.iter().zip(&proxies);
+    let store = pairs.fold(own_store.clone(), |place, (server, proxy)| behind(&place, server, proxy));
+    let (own_ledger, database, consul) = (ledger.clone(), None, None);
+    Arena {
+        store,
+        ledger,
+        own_store,
+        own_ledger,
+        proxies,
+        leases,
+        database,
+        consul,
+        server_clock,
+        runtime,
+        directory,
+    }
+}
+
+/// What stands in for Consul in this process; the accounts are in a file.
+fn consul_and_sqlite() -> Arena {
+    let (runtime, directory) = place();
+    let consul = ConsulStandIn::start(CONSUL_LEAST_TTL);
+    let (ledger, proxy) =
+        runtime.block_on(async { (file_in(directory.path()).await, Proxy::before(consul.port()).await) });
+    let at = |port: u16| format!("consul=http://127.0.0.1:{port}");
+    let (store, own_store, own_ledger) = (at(proxy.port()), at(consul.port()), ledger.clone());
+    let server_clock = directory.path().join("server-clock");
+    let (proxies, leases, database, consul) = (vec![proxy], Vec::new(), None, Some(consul));
+    Arena {
+        store,
+        ledger,
+        own_store,
+        own_ledger,
+        proxies,
+        leases,
+        database,
+        consul,
+        server_clock,
+        runtime,
+        directory,
+    }
+}
+
+fn mysql_and_postgres() -> Arena {
+    let server = servers::mariadb();
+    let address = servers::mariadb_address(&server);
+    let arena = beside_postgres(server, &format!("mysql={address}"));
+    arena.runtime.block_on(async {
+        let store = MysqlStore::new(&address).expect("the address is right");
+        store.create_table().await.expect("the database is ours");
+    });
+    arena
+}
+
+fn etcd_and_postgres() -> Arena {
+    let server = servers::etcd();
+    let place = format!("etcd={}", servers::etcd_address(&server));
+    beside_postgres(server, &place)
+}
+
+/// Leases in one server, at this place, and accounts in another.
+fn beside_postgres(leases: Server, own_store: &str) -> Arena {
+    let (runtime, directory) = place();
+    let server_clock = directory.path().join("server-clock");
+    let server = servers::postgres();
+    let own_ledger = format!("postgres={}", servers::postgres_address(&server));
+    let proxies = runtime.block_on(async {
+        prepare(&servers::postgres_address(&server)).await;
+        vec![Proxy::before(leases.port()).await, Proxy::before(server.port()).await]
+    });
+    Arena {
+        store: behind(own_store, &leases, &proxies[0]),
+        ledger: behind(&own_ledger, &server, &proxies[1]),
+        own_store: own_store.to_owned(),
+        own_ledger,
+        proxies,
+        leases: vec![leases],
+        database: Some(server),
+        consul: None,
         server_clock,
         runtime,
         directory,

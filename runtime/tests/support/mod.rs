@@ -3,6 +3,8 @@
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 pub mod conformance;
+#[cfg(feature = "consul")]
+pub mod consul_stand_in;
 pub mod holders;
 pub mod http;
 pub mod proxy;

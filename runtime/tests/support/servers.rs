@@ -311,6 +311,25 @@ pub fn etcd_address(server: &Server) -> String {
     format!("http://127.0.0.1:{}", server.port())
 }
 
+/// A Consul agent for development, which keeps nothing, with TTLs that tests can wait for.
+pub fn consul() -> Server {
+    let (directory, port) = (directory(), free_port());
+    let mut command = Command::new("consul");
+    command.args(["agent", "-dev", "-bind=127.0.0.1", "-client=127.0.0.1"]);
+    command.args([&format!("-http-port={port}"), "-dns-port=-1", "-grpc-port=-1", "-grpc-tls-port=-1"]);
+    for inside in ["serf-lan", "serf-wan", "server"] {
+        command.arg(format!("-{inside}-port={}", free_port()));
+    }
+    command.args(["-hcl", "session_ttl_min = \"1s\""]);
+    Server::start(command, directory, port)
+}
+
+/// Whether a real Consul is named or installed. Debian has none.
+pub fn has_consul() -> bool {
+    let told = Command::new("consul").arg("version").output();
+    std::env::var_os("CONSUL_HTTP_ADDR").is_some() || told.is_ok_and(|said| said.status.success())
+}
+
 /// Some servers refuse to run as root; then they run as the account that Debian made for them.
 fn service_account(name: &str) -> Option<(u32, u32)> {
     let own = Command::new("id").arg("-u").output().expect("every system has `id`");

@@ -41,7 +41,6 @@ pub(super) struct Driver {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Rule {
     pub(super) id: &'static str,
-    pub(super) name: &'static str,
     pub(super) short_description: Text,
     pub(super) full_description: Text,
     pub(super) help: Help,

@@ -3,7 +3,7 @@
 use hyper::StatusCode;
 
 use super::NAME;
-use super::wire::Complaint;
+use super::wire::{Complaint, read_message};
 use crate::store::{Cause, StoreError};
 
 /// Codes of gRPC, which the gateway passes on.
@@ -28,7 +28,7 @@ pub(super) enum Failure {
 
 impl Failure {
     pub(super) fn from_answer(action: &'static str, status: StatusCode, body: &[u8]) -> Self {
-        match serde_json::from_slice::<Complaint>(body) {
+        match read_message::<Complaint>(body) {
             Ok(complaint) => Self::from_complaint(action, complaint),
             // Not the gateway's own words.
             Err(_) if status == StatusCode::NOT_FOUND => Self::Other(refused(

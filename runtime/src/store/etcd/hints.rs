@@ -10,7 +10,7 @@ use tokio_util::task::AbortOnDropHandle;
 use tracing::debug;
 
 use super::failure::{unintelligible, unreachable};
-use super::wire::{Events, Watched};
+use super::wire::{Events, Watched, read_message};
 use crate::key::LeaseKey;
 use crate::store::{StoreError, Waiters, Watch};
 
@@ -79,7 +79,7 @@ async fn pass_on(stream: &mut Lines, waiters: &Waiters, prefix: &str) -> StoreEr
 /// The next message; an error when there will be none.
 async fn next(stream: &mut Lines) -> Result<Events, StoreError> {
     let line = stream.next().await?;
-    let message: Watched = serde_json::from_slice(&line).map_err(|error| unintelligible(ACTION, error))?;
+    let message: Watched = read_message(&line).map_err(|error| unintelligible(ACTION, error))?;
     match message {
         Watched { error: Some(complaint), .. } => Err(unreachable(ACTION, complaint.message.into())),
         Watched { result: Some(events), .. } if !events.canceled => Ok(events),

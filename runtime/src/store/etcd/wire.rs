@@ -5,8 +5,16 @@ use std::fmt;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use serde::de::{self, Deserializer, Visitor};
+use serde::de::{self, DeserializeOwned, Deserializer, Error as _, Visitor};
 use serde::{Deserialize, Serialize};
+
+/// Reads a message. A list is none, although `serde` would take it for the members of one in their order.
+pub(super) fn read_message<T: DeserializeOwned>(bytes: &[u8]) -> serde_json::Result<T> {
+    match bytes.trim_ascii_start().first() {
+        Some(b'[') => Err(serde_json::Error::custom("a list instead of a message")),
+        _ => serde_json::from_slice(bytes),
+    }
+}
 
 /// A 64-bit number; 0 where it is left out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -261,7 +269,7 @@ mod tests {
             r#"{"header":{"revision":1.5}}"#,
             r#"{"header":{"revision":99999999999999999999}}"#,
         ] {
-            assert!(serde_json::from_str::<Decision>(text).is_err(), "{text}");
+            assert!(read_message::<Decision>(text.as_bytes()).is_err(), "{text}");
         }
         assert!(serde_json::from_str::<Entry>(r#"{"key":"*"}"#).is_err());
     }

@@ -53,7 +53,11 @@ impl Address {
             let authority = uri.authority().ok_or(AddressError::Unreadable { number })?.as_str();
             let (user, server) =
                 authority.rsplit_once('@').map_or((None, authority), |(user, server)| (Some(user), server));
-            let server = server.parse().map_err(|_| AddressError::Unreadable { number })?;
+            let server: Authority = server.parse().map_err(|_| AddressError::Unreadable { number })?;
+            // A port beyond all ports is taken for none there.
+            if server.port_u16().is_none() && server.as_str() != server.host() {
+                return Err(AddressError::Unreadable { number });
+            }
             address.servers.push(server);
             let Some(user) = user else { continue };
             let (name, password) = user.split_once(':').unwrap_or((user, ""));

@@ -50,6 +50,12 @@ impl Turn {
         Underway { turn: self, number, server, answered: false }
     }
 
+    /// The server whose turn it is.
+    #[cfg(feature = "consul")]
+    pub(super) fn present(&self) -> usize {
+        self.state().current
+    }
+
     /// The server is of no use at the moment. Says nothing about another one that is asked by now.
     pub(super) fn leave(&self, server: usize) {
         let mut state = self.state();

@@ -63,7 +63,7 @@ async fn release(store: &impl LeaseStore, claim: &Claim) -> Surrender {
 
 /// Until every grant of this TTL has ended in the store.
 async fn outlast(store: &impl LeaseStore, ttl: Duration) {
-    sleep(ttl + store.capabilities().late_expiry() + Duration::from_millis(50)).await;
+    sleep(ttl + store.capabilities().late_expiry(ttl) + Duration::from_millis(50)).await;
 }
 
 async fn held_is_refused<S: Subject>(bench: Bench<S>) {
@@ -101,7 +101,7 @@ async fn tokens_grow_after_expiry<S: Subject>(bench: Bench<S>) {
 async fn lasts_its_ttl<S: Subject>(bench: Bench<S>) {
     let store = bench.store().await;
     let ttl = short(&store);
-    let most = ttl + store.capabilities().late_expiry();
+    let most = ttl + store.capabilities().late_expiry(ttl);
     granted(&store, &bench.claim("key", ttl)).await;
     let answered = Instant::now();
     let taken = loop {
