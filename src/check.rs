@@ -10,8 +10,10 @@ mod figures;
 mod front_ends;
 mod kept;
 mod load;
+mod progress;
 mod selection;
 mod stop;
+mod survey;
 mod workspace;
 
 use std::collections::BTreeMap;
@@ -22,8 +24,10 @@ use std::thread;
 
 pub use figures::{SqlCounts, SqlFigures};
 pub use kept::KeptFacts;
+pub use progress::{Progress, Step};
 pub use selection::{FailOn, Selection};
 pub use stop::Stop;
+pub use survey::{Survey, survey};
 
 use crate::changes::Changes;
 use crate::configuration::{Configuration, Policy};
@@ -66,6 +70,8 @@ pub struct Options {
     pub kept: Arc<KeptFacts>,
     /// Ends the run without a report.
     pub stop: Stop,
+    /// Told how far the run is.
+    pub progress: Progress,
 }
 
 /// What a run found, in the order in which it is reported.
@@ -107,12 +113,16 @@ pub struct Workspace<'a> {
 
 /// Runs the checker.
 pub fn check(options: &Options) -> Result<(Report, Sources), CheckError> {
-    // What comes after the parsers recurses over the same trees, so it needs the same stack.
+    on_a_large_stack(|| run(options))
+}
+
+/// What comes after the parsers recurses over the same trees, so it needs the same stack.
+fn on_a_large_stack<T: Send>(work: impl FnOnce() -> Result<T, CheckError> + Send) -> Result<T, CheckError> {
     thread::scope(|scope| {
         thread::Builder::new()
             .name("leaselint".to_owned())
             .stack_size(STACK_SIZE)
-            .spawn_scoped(scope, || run(options))
+            .spawn_scoped(scope, work)
             .map_err(|error| CheckError::Threads(error.to_string()))?
             .join()
             .unwrap_or_else(|panic| Err(CheckError::Defect(front_ends::panic_message(&*panic))))
@@ -125,6 +135,7 @@ fn run(options: &Options) -> Result<(Report, Sources), CheckError> {
         .stack_size(STACK_SIZE)
         .build()
         .map_err(|error| CheckError::Threads(error.to_string()))?;
+    options.progress.begin();
     let found = find(options)?;
     go_on(options)?;
     let skipped = skipped_notes(&found);
@@ -133,6 +144,7 @@ fn run(options: &Options) -> Result<(Report, Sources), CheckError> {
     let load::Loaded { packages, parsed, problems: unreadable } =
         pool.install(|| load::load(&mut sources, options));
     go_on(options)?;
+    options.progress.resolves();
     problems.extend(unreadable);
 
     let asked: Vec<PathBuf> = options.paths.iter().map(|path| options.working_directory.join(path)).collect();

@@ -13,6 +13,7 @@ pub mod fixing;
 pub mod language_server;
 pub mod locks;
 pub mod lua;
+pub mod proposal;
 pub mod report;
 pub mod resolve;
 pub mod rules;

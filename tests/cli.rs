@@ -198,6 +198,28 @@ fn rules_are_listed_and_explained() {
 }
 
 #[test]
+fn there_is_a_man_page_for_each_command() {
+    let tree = tree(&[]);
+    let page = stdout(&leaselint(tree.path(), &["man"]));
+    assert!(page.contains(".TH leaselint 1") && page.contains("leaselint\\-baseline(1)"), "{page}");
+    let page = stdout(&leaselint(tree.path(), &["man", "baseline"]));
+    assert!(page.contains(".TH leaselint-baseline 1") && page.contains("no\\-ignore"), "{page}");
+    let unknown = leaselint(tree.path(), &["man", "basline"]);
+    assert_eq!(code(&unknown), 2);
+    assert!(stderr(&unknown).contains("did you mean `baseline`?"), "{}", stderr(&unknown));
+    assert_eq!(code(&leaselint(tree.path(), &["man", "--all", "pages"])), 0);
+    let names = fs::read_dir(tree.path().join("pages")).unwrap();
+    let names: std::collections::BTreeSet<String> =
+        names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    for command in ["leaselint", "leaselint-check", "leaselint-lsp", "leaselint-init", "leaselint-baseline"] {
+        assert!(names.contains(&format!("{command}.1")), "{names:?}");
+    }
+    let blocked = leaselint(tree.path(), &["man", "--all", "pages/leaselint.1"]);
+    assert_eq!(code(&blocked), 2);
+    assert!(stderr(&blocked).contains("cannot write pages/leaselint.1"), "{}", stderr(&blocked));
+}
+
+#[test]
 fn it_is_a_cargo_subcommand() {
     let tree = tree(&[("a.sql", ILLEGIBLE)]);
     let binary = env!("CARGO_BIN_EXE_cargo-leaselint");

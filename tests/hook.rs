@@ -157,6 +157,24 @@ fn a_commit_is_stopped_and_another_is_not() {
 
 #[test]
 #[ignore = "needs pre-commit"]
+fn the_hook_that_init_writes_stops_a_commit() {
+    let project = project();
+    fs::remove_file(project.path.join(".pre-commit-config.yaml")).unwrap();
+    done(&project.path, "leaselint", &["init"]);
+    done(&project.path, "pre-commit", &["validate-config"]);
+    done(&project.path, "pre-commit", &["install"]);
+    project.write("src/new.rs", BAD);
+    project.git(&["add", "-A"]);
+    let (passes, text) = project.hook();
+    assert!(!passes && text.contains("src/new.rs:5:") && text.contains("get-then-del"), "{text}");
+    assert!(!run(&project.path, "git", &["commit", "-qm", "bad"]).status.success());
+    project.write("src/new.rs", GOOD);
+    project.git(&["add", "-A"]);
+    done(&project.path, "git", &["commit", "-qm", "good"]);
+}
+
+#[test]
+#[ignore = "needs pre-commit"]
 fn an_excluded_file_does_not_stop_a_commit() {
     let project = project();
     project.write("leaselint.toml", "exclude = [\"src/new.rs\"]\n");
@@ -175,9 +193,11 @@ fn the_hooks_are_a_valid_manifest() {
 #[test]
 #[ignore = "needs check-jsonschema"]
 fn files_for_ci_services_are_valid_by_their_schemas() {
-    for (schema, file) in
-        [("vendor.github-actions", "action.yml"), ("vendor.gitlab-ci", "templates/leaselint.gitlab-ci.yml")]
-    {
+    for (schema, file) in [
+        ("vendor.github-actions", "action.yml"),
+        ("vendor.github-workflows", ".github/workflows/release.yml"),
+        ("vendor.gitlab-ci", "templates/leaselint.gitlab-ci.yml"),
+    ] {
         done(root(), "check-jsonschema", &["--builtin-schema", schema, file]);
     }
 }

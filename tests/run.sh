@@ -30,6 +30,9 @@ step 'published crates' cargo test --release --locked --test corpus -- --include
 step 'database servers' cargo test --release --locked --test databases -- --include-ignored
 # Needs pre-commit and check-jsonschema on the PATH (pip has both), and fails without them.
 step 'hook' cargo test --release --locked --test hook -- --include-ignored
+# Real editors: Debian's neovim, and rust-analyzer from rustup.
+step 'Neovim' cargo test --release --locked --test neovim -- --include-ignored
+step 'rust-analyzer' cargo test --release --locked --test rust_analyzer -- --include-ignored
 step 'client models' cargo test --release --locked --test client_models -- --include-ignored
 step 'fixed code' cargo test --release --locked --test fixes -- --include-ignored
 printf '\nall passed\n'

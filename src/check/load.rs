@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::demand::{Demand, Search};
 use super::kept::{How, KeptFacts, Read};
-use super::{Options, Stop, front_ends};
+use super::{Options, Progress, Stop, front_ends};
 use crate::configuration::Configuration;
 use crate::facts::file::{FileFacts, ParsedFile};
 use crate::facts::sql::Dialect;
@@ -32,6 +32,7 @@ struct Settings<'a> {
     dialects: &'a [Option<Dialect>],
     kept: &'a KeptFacts,
     stop: &'a Stop,
+    progress: &'a Progress,
 }
 
 impl Settings<'_> {
@@ -57,15 +58,15 @@ pub(super) struct Loaded {
 /// Reads and parses the files of a run; texts that are worth keeping are kept in `sources`. Rust code of
 /// tests, benches and examples is left alone unless `tests` asks for it.
 pub(super) fn load(sources: &mut Sources, options: &Options) -> Loaded {
-    let Options { models, configuration, kept, stop, tests, .. } = options;
+    let Options { models, configuration, kept, stop, progress, tests, .. } = options;
     let mut problems = Vec::new();
     let words = Words::with(models.own_words());
     let reading = read_all(sources, options, &words, &mut problems);
     let (packages, broken) = read_packages(sources);
     problems.extend(broken);
     let dialects = super::workspace::dialects(&packages);
-    let settings =
-        Settings { tests: *tests, configuration, packages: &packages, dialects: &dialects, kept, stop };
+    let (tests, packages_of, dialects) = (*tests, &packages, &dialects[..]);
+    let settings = Settings { tests, configuration, packages: packages_of, dialects, kept, stop, progress };
     let mut parsed = parse_all(sources, &reading.wanted, settings, &mut problems);
     let mut demand = Demand::default();
     let dependencies = super::workspace::dependencies(&packages);
@@ -120,9 +121,11 @@ fn read_all(
         .filter(|(_, file)| tests || !file.is_test || file.kind != FileKind::Rust)
         .map(|(id, file)| (id, file.kind))
         .collect();
+    options.progress.found(files.len());
     let read: Vec<(FileId, FileKind, Option<Interest>, Option<Text>)> = files
         .into_par_iter()
         .take_any_while(|_| !options.stop.is_given())
+        .inspect(|_| options.progress.read_one())
         .map(|(id, kind)| match sources.read(id) {
             Ok(text) if kind == FileKind::Rust => match interest_in(&text, tests, words) {
                 None => (id, kind, None, None),
@@ -201,6 +204,7 @@ fn parse_all(
     let illegible: Vec<FileId> = problems.iter().map(|problem| problem.file).collect();
     let texts: Vec<(FileId, FileKind, Arc<str>)> =
         wanted.iter().filter_map(|&id| Some((id, sources.file(id).kind, sources.text(id)?))).collect();
+    settings.progress.wants(texts.len());
     let parsed: Vec<(ParsedFile, Vec<InputProblem>)> = texts
         .into_par_iter()
         .take_any_while(|_| !settings.stop.is_given())
@@ -216,6 +220,7 @@ fn parse_all(
             };
             // Files have other numbers in each run.
             problems.iter_mut().for_each(|problem| problem.file = file);
+            settings.progress.parsed_one();
             (ParsedFile { file, facts, suppressions }, problems)
         })
         .collect();

@@ -26,6 +26,8 @@ pub(super) enum Command {
     Check(CheckArguments),
     /// Write down today's findings, so that later checks report new ones only
     Baseline(BaselineArguments),
+    /// Write a configuration for the project as it is, and the hook for pre-commit; overwrites nothing
+    Init(InitArguments),
     /// Serve an editor over stdin and stdout, as the Language Server Protocol asks
     Lsp(LanguageServerArguments),
     /// Print a rule's page: why, bad, good, fix, what it does not flag
@@ -41,8 +43,8 @@ pub(super) enum Command {
         #[arg(value_enum)]
         shell: clap_complete::Shell,
     },
-    /// Print the man page
-    Man,
+    /// Print a man page, or write all of them
+    Man(ManualArguments),
     /// Print a JSON Schema
     Schema {
         /// Of what
@@ -133,7 +135,7 @@ impl FixArguments {
 }
 
 /// What is checked of the files, and for what.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(super) struct Scope {
     /// Only these rules or groups
     #[arg(long, value_name = "RULE", value_delimiter = ',')]
@@ -168,6 +170,29 @@ pub(super) struct BaselineArguments {
     /// The file to write; the configured baseline, or leaselint-baseline.json, when none is given
     #[arg(long, value_name = "FILE")]
     pub(super) baseline: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct InitArguments {
+    /// The root of the project; the working directory when none is given
+    #[arg(value_name = "FOLDER")]
+    pub(super) path: Option<PathBuf>,
+    /// Print the configuration, and write nothing
+    #[arg(long)]
+    pub(super) print: bool,
+    /// Write no hook
+    #[arg(long)]
+    pub(super) no_hook: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ManualArguments {
+    /// The command; the tool itself when none is given
+    #[arg(value_name = "COMMAND", conflicts_with = "all")]
+    pub(super) command: Option<String>,
+    /// Write the pages of the tool and of all commands into this folder
+    #[arg(long, value_name = "FOLDER")]
+    pub(super) all: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

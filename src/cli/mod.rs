@@ -6,13 +6,17 @@
 mod arguments;
 mod baseline;
 mod fix;
+mod init;
 mod language_server;
+mod manual;
+mod progress;
 mod render;
 mod report_file;
 mod rule_pages;
 mod run_check;
 mod run_options;
 mod stream;
+mod terminal;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -52,11 +56,12 @@ fn answer(command: clap::Command, arguments: Vec<OsString>) -> u8 {
     match parsed.command {
         Some(Command::Check(check)) => run_check::run(&check),
         Some(Command::Baseline(arguments)) => run_check::write_baseline(&arguments),
+        Some(Command::Init(arguments)) => init::run(&arguments),
         Some(Command::Lsp(arguments)) => language_server::run(arguments),
         Some(Command::Explain { rule }) => rule_pages::explain(&rule),
         Some(Command::Rules) => rule_pages::list(),
         Some(Command::Completions { shell }) => print_bytes(&completions(shell)),
-        Some(Command::Man) => print_bytes(&man_page()),
+        Some(Command::Man(arguments)) => manual::run(&arguments),
         Some(Command::Schema { of: Schema::Json }) => print(crate::report::json::SCHEMA),
         Some(Command::Schema { of: Schema::Config }) => print(crate::configuration::SCHEMA),
         None => run_check::run(&parsed.check),
@@ -66,14 +71,6 @@ fn answer(command: clap::Command, arguments: Vec<OsString>) -> u8 {
 fn completions(shell: clap_complete::Shell) -> Vec<u8> {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "leaselint", &mut text);
-    text
-}
-
-/// The page of the tool and of `check`, its subcommands described under one heading.
-fn man_page() -> Vec<u8> {
-    let mut text = Vec::new();
-    // A vector takes everything.
-    let _ = clap_mangen::Man::new(Arguments::command()).render(&mut text);
     text
 }
 

@@ -4,21 +4,17 @@ use std::io;
 
 use super::arguments::Format;
 use crate::check::Report;
+use crate::report::human::Look;
 use crate::report::{checkstyle, github, gitlab, human, json, junit, rdjson, rustc, sarif};
 use crate::sources::Sources;
 
 /// The report as text.
-pub(super) fn render(
-    format: Format,
-    report: &Report,
-    sources: &Sources,
-    colored: bool,
-) -> io::Result<Vec<u8>> {
+pub(super) fn render(format: Format, report: &Report, sources: &Sources, look: Look) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     let (out, findings, summary) = (&mut text, &report.findings[..], &report.summary);
     match format {
-        Format::Human => human::write(out, findings, summary, sources, colored)?,
-        Format::Concise => human::write_concise(out, findings, sources, colored)?,
+        Format::Human => human::write(out, findings, summary, sources, look)?,
+        Format::Concise => human::write_concise(out, findings, sources, look)?,
         Format::Json => json::write(out, findings, summary, sources)?,
         Format::Sarif => sarif::write(out, findings, sources)?,
         Format::Rustc => rustc::write(out, findings, sources)?,

@@ -9,7 +9,12 @@ use std::process;
 /// device is written to as it is.
 pub(super) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     // A link stays a link: what it points to is replaced.
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let target = match fs::canonicalize(path) {
+        Ok(target) => target,
+        // One that leads nowhere, or to itself, says that something is not as it should be.
+        Err(error) if path.is_symlink() => return Err(error),
+        Err(_) => path.to_owned(),
+    };
     match fs::metadata(&target) {
         Ok(found) if found.is_dir() => {
             return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder; name a file in it"));
@@ -82,6 +87,20 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(write(folder.path(), b"x").unwrap_err().kind(), io::ErrorKind::IsADirectory);
         assert!(write(&folder.path().join("no/such/folder"), b"x").is_err());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_that_leads_nowhere_is_an_error_and_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        for to in ["itself", "nowhere"] {
+            let link = folder.path().join("itself");
+            std::os::unix::fs::symlink(to, &link).unwrap();
+            assert!(write(&link, b"new").is_err(), "{to}");
+            assert!(link.is_symlink());
+            fs::remove_file(&link).unwrap();
+        }
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 

@@ -1,20 +1,21 @@
 //! The command `check`: from flags to a run, from a report to streams, files and an exit code.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use std::{env, fs, io};
+use std::{fs, io};
 
-use super::arguments::{BaselineArguments, CheckArguments, Color, FailOn, Format};
+use super::arguments::{BaselineArguments, CheckArguments, FailOn, Format};
 use super::baseline::{self, BaselineError};
-use super::fix::{FixError, fix_all};
+use super::fix::{FixError, Outcome, fix_all};
+use super::progress;
 use super::render::render;
 use super::run_options::{OptionsError, asked_for, options_for, working_directory};
-use super::{COULD_NOT, FAILED, report_file, stream};
+use super::{COULD_NOT, FAILED, report_file, stream, terminal};
 use crate::changes::{Changes, ChangesError};
 use crate::check::{self, CheckError, Options, Report, check};
 use crate::facts::reading::Reading;
+use crate::report::human::Look;
 use crate::sources::{PathError, ReadError, Sources, Unsaved, read_unsaved};
 
 /// Why the command could not do its work.
@@ -30,6 +31,8 @@ enum Failure {
     SameOutput(PathBuf),
     #[error("cannot read stdin: {0}")]
     Stdin(ReadError),
+    #[error("--stdin-filename names a file, and {} is a folder", .0.display())]
+    StdinFolder(PathBuf),
     #[error(transparent)]
     Baseline(#[from] BaselineError),
     #[error(transparent)]
@@ -52,7 +55,7 @@ pub(super) fn run(arguments: &CheckArguments) -> u8 {
 
 fn try_run(arguments: &CheckArguments) -> Result<u8, Failure> {
     let mut outputs = BTreeSet::new();
-    if let Some(twice) = arguments.output.iter().find(|output| !outputs.insert(&output.path)) {
+    if let Some(twice) = arguments.output.iter().find(|output| !outputs.insert(the_file(&output.path))) {
         return Err(Failure::SameOutput(twice.path.clone()));
     }
     let options = options(arguments)?;
@@ -75,7 +78,8 @@ fn try_run(arguments: &CheckArguments) -> Result<u8, Failure> {
     };
     let (report, sources) = match arguments.fixes.wanted() {
         Some(least) => {
-            let outcome = fix_all(&options, least, apply_baseline)?;
+            let fix = || fix_all(&options, least, apply_baseline);
+            let outcome: Outcome = progress::shown(!arguments.quiet, &options.progress, fix)?;
             if arguments.fixes.diff {
                 let fails = outcome.count > 0 && !arguments.exit_zero;
                 print_text(&outcome.difference())?;
@@ -89,7 +93,8 @@ fn try_run(arguments: &CheckArguments) -> Result<u8, Failure> {
             (outcome.report, outcome.sources)
         }
         None => {
-            let (mut report, sources) = check(&options)?;
+            let run = || check(&options);
+            let (mut report, sources) = progress::shown(!arguments.quiet, &options.progress, run)?;
             apply_baseline(&mut report, &sources)?;
             (report, sources)
         }
@@ -101,7 +106,7 @@ fn try_run(arguments: &CheckArguments) -> Result<u8, Failure> {
         tell_notes(&report);
     }
     for output in &arguments.output {
-        render(output.format, &report, &sources, false)
+        render(output.format, &report, &sources, Look::default())
             .and_then(|text| report_file::write(&output.path, &text))
             .map_err(|source| Failure::Output { path: output.path.clone(), source })?;
     }
@@ -116,7 +121,7 @@ pub(super) fn write_baseline(arguments: &BaselineArguments) -> u8 {
         let folder = working_directory()?;
         let paths = asked_for(&arguments.paths);
         let options = options_for(&arguments.scope, paths, check::FailOn::Warning, folder)?;
-        let (report, sources) = check(&options)?;
+        let (report, sources) = progress::shown(true, &options.progress, || check(&options))?;
         let named = arguments.baseline.as_deref();
         let configured = configured_baseline(&options);
         let path = named.or(configured).unwrap_or(Path::new(baseline::FILE_NAME));
@@ -136,6 +141,15 @@ pub(super) fn write_baseline(arguments: &BaselineArguments) -> u8 {
             COULD_NOT
         }
     }
+}
+
+/// A file by the one path that it has, however it is written; it need not exist yet.
+fn the_file(path: &Path) -> PathBuf {
+    let beside = || {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Some(fs::canonicalize(folder).ok()?.join(path.file_name()?))
+    };
+    fs::canonicalize(path).ok().or_else(beside).unwrap_or_else(|| path.to_owned())
 }
 
 /// From the working directory, as messages should name it.
@@ -177,6 +191,9 @@ fn unsaved(path: &Path) -> Result<Unsaved, Failure> {
             folder.join(path.file_name().ok_or_else(missing)?)
         }
     };
+    if absolute.is_dir() {
+        return Err(Failure::StdinFolder(path.to_owned()));
+    }
     let text = read_unsaved(&mut io::stdin().lock()).map_err(Failure::Stdin)?;
     Ok(Unsaved { path: absolute, text: text.into() })
 }
@@ -233,12 +250,8 @@ fn print(arguments: &CheckArguments, report: &Report, sources: &Sources) -> Resu
     if arguments.format == Format::Human && nothing_to_say {
         return Ok(());
     }
-    let colored = match arguments.color {
-        Color::Always => true,
-        Color::Never => false,
-        Color::Auto => io::stdout().is_terminal() && env::var_os("NO_COLOR").is_none_or(|set| set.is_empty()),
-    };
-    let mut text = render(arguments.format, report, sources, colored).map_err(Failure::Stdout)?;
+    let look = terminal::look(arguments.color);
+    let mut text = render(arguments.format, report, sources, look).map_err(Failure::Stdout)?;
     if arguments.statistics {
         match arguments.format {
             Format::Human => text.extend(statistics(report).into_bytes()),

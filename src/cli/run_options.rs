@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::{fs, io};
 
 use super::arguments::Scope;
-use crate::check::{FailOn, Options, Selection, Stop};
+use crate::check::{FailOn, Options, Progress, Selection, Stop};
 use crate::configuration::{Configuration, ConfigurationError};
 use crate::resolve::Models;
 use crate::rules::UnknownRule;
@@ -54,5 +54,6 @@ pub(super) fn options_for(
         configuration: Arc::new(configuration),
         kept: Arc::default(),
         stop: Stop::default(),
+        progress: Progress::default(),
     })
 }

@@ -17,6 +17,11 @@ pub(super) fn tell(kind: &str, message: &str) {
     let _ = writeln!(io::stderr().lock(), "{kind}: {}", harmless(message));
 }
 
+/// A line on stderr that belongs to the one before it.
+pub(super) fn tell_line(line: &str) {
+    let _ = writeln!(io::stderr().lock(), "{}", harmless(line));
+}
+
 /// Control characters, and those that turn the direction of writing, in escaped form.
 fn harmless(message: &str) -> String {
     let mut line = String::with_capacity(message.len());

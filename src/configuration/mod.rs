@@ -162,6 +162,11 @@ impl Configuration {
         self.layers.iter().find_map(|layer| layer.baseline.as_deref())
     }
 
+    /// The files that were read, as messages name them.
+    pub fn files(&self) -> impl Iterator<Item = &str> {
+        self.layers.iter().map(|layer| layer.origin.as_str())
+    }
+
     /// All that was read, as TOML.
     pub fn shown(&self) -> String {
         shown::toml(&self.layers)

@@ -9,20 +9,28 @@ use codespan_reporting::files::{Error as FilesError, Files};
 use codespan_reporting::term::termcolor::{Ansi, NoColor, WriteColor};
 use codespan_reporting::term::{Config, DisplayStyle, emit_to_write_style};
 
-use super::SourceView;
 use super::sanitize::{self, Shown};
+use super::{SourceView, rule_url};
 use crate::facts::{FileId, Location};
 use crate::finding::{Finding, Severity, Summary};
 
-/// Writes the report. Colours are escape sequences of ours; none of the source's gets through.
+/// What the reader's terminal can show. The sequences are ours; none of the source's gets through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Look {
+    pub colours: bool,
+    /// A rule's name leads to its page (OSC 8).
+    pub links: bool,
+}
+
+/// Writes the report.
 pub fn write(
     out: &mut dyn Write,
     findings: &[Finding],
     summary: &Summary,
     sources: &dyn SourceView,
-    colour: bool,
+    look: Look,
 ) -> io::Result<()> {
-    emit_all(out, findings, sources, DisplayStyle::Rich, colour)?;
+    emit_all(out, findings, sources, DisplayStyle::Rich, look)?;
     writeln!(out, "{}", closing_line(summary))
 }
 
@@ -32,9 +40,9 @@ pub fn write_concise(
     out: &mut dyn Write,
     findings: &[Finding],
     sources: &dyn SourceView,
-    colour: bool,
+    look: Look,
 ) -> io::Result<()> {
-    emit_all(out, findings, sources, DisplayStyle::Short, colour)
+    emit_all(out, findings, sources, DisplayStyle::Short, look)
 }
 
 fn emit_all(
@@ -42,14 +50,15 @@ fn emit_all(
     findings: &[Finding],
     sources: &dyn SourceView,
     style: DisplayStyle,
-    colour: bool,
+    look: Look,
 ) -> io::Result<()> {
     let shown = ShownFiles::new(findings, sources);
     for finding in findings {
-        if colour {
-            emit(&mut Ansi::new(&mut *out), finding, &shown, style.clone())?;
+        let diagnostic = diagnostic(finding, &shown, look.links);
+        if look.colours {
+            emit(&mut Ansi::new(&mut *out), &diagnostic, &shown, style.clone())?;
         } else {
-            emit(&mut NoColor::new(&mut *out), finding, &shown, style.clone())?;
+            emit(&mut NoColor::new(&mut *out), &diagnostic, &shown, style.clone())?;
         }
     }
     Ok(())
@@ -60,7 +69,7 @@ pub(super) fn rendered(findings: &[Finding], sources: &dyn SourceView) -> io::Re
     let shown = ShownFiles::new(findings, sources);
     let one = |finding| {
         let mut text = NoColor::new(Vec::new());
-        emit(&mut text, finding, &shown, DisplayStyle::Rich)?;
+        emit(&mut text, &diagnostic(finding, &shown, false), &shown, DisplayStyle::Rich)?;
         String::from_utf8(text.into_inner()).map_err(io::Error::other)
     };
     findings.iter().map(one).collect()
@@ -68,18 +77,18 @@ pub(super) fn rendered(findings: &[Finding], sources: &dyn SourceView) -> io::Re
 
 fn emit(
     out: &mut impl WriteColor,
-    finding: &Finding,
+    diagnostic: &Diagnostic<FileId>,
     shown: &ShownFiles,
     style: DisplayStyle,
 ) -> io::Result<()> {
     let config = Config { display_style: style, ..Config::default() };
-    emit_to_write_style(out, &config, shown, &diagnostic(finding, shown)).map_err(|error| match error {
+    emit_to_write_style(out, &config, shown, diagnostic).map_err(|error| match error {
         FilesError::Io(error) => error,
         other => io::Error::other(other.to_string()),
     })
 }
 
-fn diagnostic(finding: &Finding, shown: &ShownFiles) -> Diagnostic<FileId> {
+fn diagnostic(finding: &Finding, shown: &ShownFiles, links: bool) -> Diagnostic<FileId> {
     let level = match finding.severity {
         Severity::Error => Level::Error,
         Severity::Warning => Level::Warning,
@@ -99,10 +108,15 @@ fn diagnostic(finding: &Finding, shown: &ShownFiles) -> Diagnostic<FileId> {
     notes.push(format!("help: {}", help.join("\n      ")));
     notes.push(format!("run `leaselint explain {}`", finding.rule));
     Diagnostic::new(level)
-        .with_code(finding.rule)
+        .with_code(if links { linked(finding.rule) } else { finding.rule.to_owned() })
         .with_message(sanitize::line(&finding.message))
         .with_labels(std::iter::once(primary).chain(related).collect())
         .with_notes(notes)
+}
+
+/// A rule's name, as terminals that know OSC 8 make a link of it.
+fn linked(rule: &str) -> String {
+    format!("\u{1b}]8;;{}\u{1b}\\{rule}\u{1b}]8;;\u{1b}\\", rule_url(rule))
 }
 
 /// `2 errors, 1 warning in 12 files (3 suppressed)`.
@@ -202,7 +216,8 @@ mod tests {
     fn render(files: &Files, findings: &[Finding], colour: bool) -> String {
         let summary = Summary { files: 2, errors: 1, ..Summary::default() };
         let mut out = Vec::new();
-        write(&mut out, findings, &summary, files, colour).expect("a vector takes everything");
+        let look = Look { colours: colour, links: false };
+        write(&mut out, findings, &summary, files, look).expect("a vector takes everything");
         String::from_utf8(out).expect("reports are UTF-8")
     }
 
@@ -237,7 +252,7 @@ mod tests {
         findings[0].message = "two\nlines: \u{1b}[31m".to_owned();
         findings.push(finding(&files, 1, "conn"));
         let mut out = Vec::new();
-        write_concise(&mut out, &findings, &files, false).expect("a vector takes everything");
+        write_concise(&mut out, &findings, &files, Look::default()).expect("a vector takes everything");
         insta::assert_snapshot!(String::from_utf8(out).expect("reports are UTF-8"), @r"
         src/lock.rs:3:9: error[unreadable-input]: two␊lines: ␛[31m
         src/kv.rs:2:5: warning[unreadable-input]: the release can delete another holder's lock
@@ -250,6 +265,21 @@ mod tests {
         let coloured = render(&files, &findings, true);
         assert!(coloured.contains("\u{1b}["));
         assert!(!render(&files, &findings, false).contains('\u{1b}'));
+    }
+
+    #[test]
+    fn a_link_is_around_the_name_of_the_rule_and_nowhere_else() {
+        let (files, findings) = across_files();
+        let write = |links| {
+            let mut out = Vec::new();
+            write(&mut out, &findings, &Summary::default(), &files, Look { links, colours: false })
+                .expect("a vector takes everything");
+            String::from_utf8(out).expect("reports are UTF-8")
+        };
+        let linked = linked("unreadable-input");
+        assert!(linked.contains(&rule_url("unreadable-input")));
+        assert!(write(true).starts_with(&format!("error[{linked}]: ")), "{:?}", write(true));
+        assert_eq!(write(true).replace(&linked, "unreadable-input"), write(false));
     }
 
     #[test]

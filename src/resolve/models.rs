@@ -46,6 +46,8 @@ pub struct Models {
     http_crates: Vec<String>,
     /// Words of libraries that are not built in: a file that has one is worth parsing.
     own_words: Vec<String>,
+    /// Packages of all libraries.
+    packages: HashSet<String>,
     pub signals: Signals,
 }
 
@@ -112,6 +114,8 @@ impl Models {
         let client = self.libraries.len();
         let named = file.connections.iter().chain(&file.aliases);
         let connections = named.map(|name| Connection::new(name)).collect();
+        self.packages.extend(file.crates.iter().chain(&file.packages).cloned());
+        self.packages.extend(file.builder.iter().flat_map(|builder| builder.crates.iter().cloned()));
         self.libraries.push(Library { crates: file.crates, connections });
         for mut method in file.method {
             (method.client, method.is_lock, method.advice) = (client, file.locks, file.advice.clone());
@@ -246,6 +250,11 @@ impl Models {
     /// The libraries that a path leads into, also through a re-export.
     pub fn of_path(&self, path: &[String]) -> Libraries {
         self.libraries_where(|library| path.iter().any(|segment| library.crates.contains(segment)))
+    }
+
+    /// Whether a package, by its name in code, is one of a library that has a model.
+    pub fn knows(&self, package: &str) -> bool {
+        self.packages.contains(package)
     }
 
     /// The libraries that a file imports, or whose connections it imports by name.

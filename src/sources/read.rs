@@ -12,7 +12,7 @@ pub const SIZE_LIMIT: u64 = 16 * 1024 * 1024;
 /// Why a file that was found is not a text.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    #[error("the file vanished while it was to be read")]
+    #[error("there is no such file (any more)")]
     Vanished,
     #[error("the file cannot be read: {0}")]
     Io(io::Error),

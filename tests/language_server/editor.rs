@@ -30,14 +30,15 @@ pub(crate) struct Editor {
 impl Editor {
     /// A server that nothing has been said to yet.
     pub(crate) fn silent(arguments: &[&str]) -> Self {
-        let mut server = Command::new(env!("CARGO_BIN_EXE_leaselint"))
-            .arg("lsp")
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_leaselint"));
+        command.arg("lsp").args(arguments);
+        Self::of(command)
+    }
+
+    /// Some server, that nothing has been said to yet.
+    pub(crate) fn of(mut command: Command) -> Self {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut server = command.spawn().unwrap();
         let (sender, messages) = channel();
         let mut stdout = BufReader::new(server.stdout.take().unwrap());
         thread::spawn(move || {
@@ -67,8 +68,13 @@ impl Editor {
     }
 
     pub(crate) fn initialize(&mut self, folder: &Path, capabilities: &Value) -> Value {
+        self.initialize_with(folder, capabilities, Value::Null)
+    }
+
+    pub(crate) fn initialize_with(&mut self, folder: &Path, capabilities: &Value, options: Value) -> Value {
         let folders = json!([{"uri": uri(folder), "name": "w"}]);
-        let params = json!({"processId": null, "rootUri": null, "capabilities": capabilities, "workspaceFolders": folders});
+        let params = json!({"processId": null, "rootUri": null, "capabilities": capabilities,
+            "workspaceFolders": folders, "initializationOptions": options});
         let answer = self.request("initialize", params);
         self.notify("initialized", json!({}));
         answer["result"].clone()

@@ -50,7 +50,7 @@ pub fn timelines(
 struct Assembly<'s, 'a> {
     trace: &'s Trace,
     function: usize,
-    /// Those of the function's sequence.
+    /// Those of the function's sequence, in the order of the trace.
     operations: &'s [crate::locks::Operation],
     runs: &'s StatementRuns,
     checks: Checks<'s, 'a>,
@@ -205,8 +205,9 @@ impl Assembly<'_, '_> {
                 sites.map(|site| StepKind::Statement(*site)).collect()
             }
             _ => {
-                let own = self.operations.iter().enumerate().filter(|(_, known)| known.step == index);
-                own.map(|(at, _)| StepKind::Key(at)).collect()
+                let first = self.operations.partition_point(|known| known.step < index);
+                let own = self.operations[first..].iter().take_while(|known| known.step == index);
+                own.zip(first..).map(|(_, at)| StepKind::Key(at)).collect()
             }
         }
     }

@@ -17,6 +17,9 @@ pub struct ClientModel {
     client: String,
     #[serde(default)]
     pub(super) crates: Vec<String>,
+    /// Packages by which a manifest shows that the library is used, where `crates` does not say it.
+    #[serde(default)]
+    pub(super) packages: Vec<String>,
     /// Types and traits by the last segment of their path; `Api<Lease>` asks for a type argument as well.
     #[serde(default)]
     pub(super) connections: Vec<String>,
