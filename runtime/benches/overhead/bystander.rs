@@ -33,7 +33,13 @@ pub async fn measure<S: LeaseStore>(
     let tasks = metrics.num_alive_tasks();
     let mut held = Vec::new();
     for number in 0..LEASES {
-        held.push(leases.acquire(format!("lease {number}")).await.expect("it is free"));
+        // A disk that others use too may take longer than an attempt has; that is not what is measured.
+        let lease = loop {
+            if let Ok(lease) = leases.acquire(format!("lease {number}")).await {
+                break lease;
+            }
+        };
+        held.push(lease);
     }
     let (before, began) = (processor_time(), Instant::now());
     tokio::time::sleep(leases.settings().ttl() * 2).await;
