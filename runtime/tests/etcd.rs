@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use leasehold::store::etcd::EtcdStore;
 use leasehold::store::{Acquisition, Claim, Renewal, Surrender};
 use leasehold::{
-    FencingToken, LeaseKey, LeaseStore, Leases, LossReason, OwnerValue, ReleaseOutcome, StoreError,
+    FencingToken, Lease, LeaseKey, LeaseStore, Leases, LossReason, OwnerValue, ReleaseOutcome, StoreError,
 };
 use rustix::process::{Pid, Signal, kill_process};
 use support::http;
@@ -178,6 +178,17 @@ async fn answers(store: &EtcdStore) {
     }
 }
 
+/// What comes before the silence is not what is tested: on a busy machine etcd's disk may take longer than an attempt.
+async fn acquired_in_the_end(leases: &Leases, key: &str) -> Lease {
+    let began = Instant::now();
+    loop {
+        match leases.acquire_within(key, Duration::from_secs(20)).await {
+            Ok(lease) => return lease,
+            Err(error) => assert!(began.elapsed() < Duration::from_secs(20), "{error}"),
+        }
+    }
+}
+
 /// Packets are dropped, or the server stands still, and no connection breaks: only the holder's own clock can tell.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn silence_cancels_the_work_before_the_ttl_ends() {
@@ -187,7 +198,7 @@ async fn silence_cancels_the_work_before_the_ttl_ends() {
     let leases = leases(store(proxy.port()), ttl);
     let process = Pid::from_raw(i32::try_from(server.id()).expect("ids are small")).expect("it runs");
     for round in 0..4_u64 {
-        let lease = leases.acquire_within("silent", Duration::from_secs(20)).await.expect("it is free");
+        let lease = acquired_in_the_end(&leases, "silent").await;
         tokio::time::sleep(Duration::from_millis(round * 170)).await;
         if round % 2 == 0 {
             proxy.swallow(true)
@@ -210,7 +221,7 @@ async fn silence_cancels_the_work_before_the_ttl_ends() {
             signal(process, Signal::CONT)
         }
         // The half dead connections are not used again; the old grant ends by its TTL.
-        let again = leases.acquire_within("silent", Duration::from_secs(20)).await.expect("it ends");
+        let again = acquired_in_the_end(&leases, "silent").await;
         assert!(again.token() > lost.token);
         assert!(again.release().await.is_released());
     }
@@ -248,9 +259,11 @@ async fn a_thousand_leases_are_renewed_over_a_few_connections() {
         .build()
         .expect("the settings are right");
     let mut held = Vec::new();
-    for hundred in 0..10 {
-        let acquired = (0..100).map(|number| leases.try_acquire(format!("lease {hundred} {number}")));
-        held.extend(futures_util::future::try_join_all(acquired).await.expect("all are free"));
+    // A burst of all at once would be about the disk.
+    for part in 0..40 {
+        let keys: Vec<String> = (0..25).map(|number| format!("lease {part} {number}")).collect();
+        let acquired = keys.iter().map(|key| acquired_in_the_end(&leases, key));
+        held.extend(futures_util::future::join_all(acquired).await);
     }
     tokio::time::sleep(ttl).await;
     for lease in &held {

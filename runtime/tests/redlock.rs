@@ -330,6 +330,27 @@ async fn a_failed_acquire_frees_every_server() {
     }
 }
 
+/// Connecting takes a round trip before the first request, and both together are longer than a server has.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn servers_that_are_far_away_are_reached_in_the_end() {
+    let five = Five::new().await;
+    let store = five.behind();
+    for proxy in &five.proxies {
+        proxy.delay(Duration::from_millis(17));
+    }
+    let began = Instant::now();
+    loop {
+        let far = claim_for("far", Duration::from_secs(1));
+        assert!(began.elapsed() < Duration::from_secs(20), "each attempt begins from the start");
+        if matches!(store.acquire(&far).await, Ok(Acquisition::Granted(_))) {
+            assert_eq!(store.release(&far).await.expect("they are near enough"), Surrender::Released);
+            return;
+        }
+        // Some servers may have granted it.
+        let _freed = store.release(&far).await;
+    }
+}
+
 /// Two of five were somebody's who has died; the others are enough, and his parts end by themselves.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_dead_owner_left_on_a_minority_stops_nobody() {

@@ -12,17 +12,23 @@
 #[path = "../../tests/support/servers.rs"]
 mod servers;
 
+#[allow(dead_code, reason = "they are for the tests, too")]
+#[path = "../../tests/support/proxy.rs"]
+mod proxy;
+
 mod bystander;
 mod fenced;
 mod handover;
 mod pairs;
 mod plain;
+mod plain_etcd;
 mod plain_transaction;
 mod samples;
 
 use std::time::Duration;
 
 use leasehold::Leases;
+use leasehold::store::etcd::EtcdStore;
 use leasehold::store::memory::MemoryStore;
 use leasehold::store::mysql::MysqlStore;
 use leasehold::store::postgres::PostgresStore;
@@ -30,6 +36,7 @@ use leasehold::store::redis::RedisStore;
 use leasehold::store::sqlite::SqliteStore;
 
 use plain::Plain;
+use plain_etcd::PlainEtcd;
 use plain_transaction::PlainTransaction;
 
 /// For what takes microseconds, and for what waits for a disk.
@@ -40,6 +47,7 @@ fn main() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.expect("a runtime starts");
     let (redis, postgres, mariadb) = (servers::redis(), servers::postgres(), servers::mariadb());
+    let etcd = servers::etcd();
     let directory = servers::directory();
     let file = directory.path().join("bench.db");
     runtime.block_on(async {
@@ -48,6 +56,8 @@ fn main() {
         let postgres_store = PostgresStore::new(&address).expect("the address is right");
         let mysql_address = servers::mariadb_address(&mariadb);
         let mysql_store = MysqlStore::new(&mysql_address).expect("the address is right");
+        let etcd_address = servers::etcd_address(&etcd);
+        let etcd_store = || EtcdStore::new(&etcd_address).expect("the address is right");
         let sqlite_store = SqliteStore::open(&file).expect("the directory is ours");
         postgres_store.create_table().await.expect("the database is ours");
         mysql_store.create_table().await.expect("the database is ours");
@@ -69,7 +79,11 @@ fn main() {
         }
         if wanted("mariadb") {
             let plain = Plain::mysql(&mysql_address).await;
-            pairs::measure("mariadb", mysql_store, Some(plain), FEW).await;
+            pairs::measure("mariadb", mysql_store.clone(), Some(plain), FEW).await;
+        }
+        if wanted("etcd") {
+            let plain = Plain::Etcd(PlainEtcd::new(&etcd_address));
+            pairs::measure("etcd", etcd_store(), Some(plain), FEW).await;
         }
         if wanted("transactions") {
             fenced::heading();
@@ -81,9 +95,19 @@ fn main() {
             handover::heading();
             handover::measure("redis", || redis_store.clone()).await;
             handover::measure("postgres", || postgres_store.clone()).await;
+            handover::measure("etcd", etcd_store).await;
+            handover::measure("mariadb", || mysql_store.clone()).await;
         }
         if wanted("many") {
-            bystander::measure(leases(redis_store), &servers::redis_address(&redis)).await;
+            bystander::heading();
+            const RIGHT: &str = "the address is right";
+            let at_redis = servers::redis_address(&redis);
+            bystander::measure("redis", &redis, &at_redis, |at| RedisStore::new(at).expect(RIGHT)).await;
+            bystander::measure("postgres", &postgres, &address, |at| PostgresStore::new(at).expect(RIGHT))
+                .await;
+            bystander::measure("mariadb", &mariadb, &mysql_address, |at| MysqlStore::new(at).expect(RIGHT))
+                .await;
+            bystander::measure("etcd", &etcd, &etcd_address, |at| EtcdStore::new(at).expect(RIGHT)).await;
         }
     });
 }

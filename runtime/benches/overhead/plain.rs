@@ -8,6 +8,8 @@ use rusqlite::{TransactionBehavior, params};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, NoTls};
 
+use crate::plain_etcd::PlainEtcd;
+
 pub const KEY: &str = "by hand";
 const TTL_MILLISECONDS: i64 = 6000;
 /// Two different ones would make no difference: nobody else asks for the key.
@@ -96,6 +98,7 @@ pub enum Plain {
     Postgres(Client),
     Mysql(mysql_async::Conn),
     Sqlite { connection: rusqlite::Connection, now: i64 },
+    Etcd(PlainEtcd),
 }
 
 impl Plain {
@@ -176,6 +179,11 @@ impl Plain {
                 sent.expect("it is up");
                 assert_eq!(connection.affected_rows(), 1);
             }
+            Self::Etcd(etcd) => match which {
+                0 => etcd.acquire().await,
+                1 => etcd.renew().await,
+                _ => etcd.release().await,
+            },
             Self::Sqlite { connection, now } => {
                 // A row that is written as it was costs SQLite nothing.
                 *now += 1000;

@@ -3,8 +3,15 @@
 
 use std::future::Future;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use tokio::sync::Mutex;
+
+use crate::clock::{BootClock, Clock, Moment};
+
+/// A connection so young has just been answered. That a request has no answer on it yet says that there was too little
+/// time left after connecting; whoever gave it up for that would connect for ever.
+const YOUNG: Duration = Duration::from_millis(100);
 
 /// A connection that is opened when it is needed. `C` is a handle that can be cloned and used at the same time.
 #[derive(Debug)]
@@ -13,6 +20,8 @@ pub(crate) struct Link<C> {
     slot: Mutex<Option<(u64, C)>>,
     /// The generation that is wanted; a connection of an earlier one is not used any more.
     wanted: AtomicU64,
+    /// When the present connection came about, in the boot clock's nanoseconds.
+    made: AtomicU64,
 }
 
 /// A use of the connection.
@@ -23,7 +32,7 @@ pub(crate) struct Lent<C> {
 
 impl<C: Clone> Link<C> {
     pub(crate) fn new() -> Self {
-        Self { slot: Mutex::new(None), wanted: AtomicU64::new(0) }
+        Self { slot: Mutex::new(None), wanted: AtomicU64::new(0), made: AtomicU64::new(0) }
     }
 
     /// The present connection, or a new one. Cancel-safe: a dropped `open` leaves no connection, and the next
@@ -41,6 +50,7 @@ impl<C: Clone> Link<C> {
         }
         *slot = None;
         let connection = open().await?;
+        self.made.store(BootClock.now().as_nanoseconds(), Ordering::Release);
         *slot = Some((generation, connection.clone()));
         Ok(Lent { connection, generation })
     }
@@ -56,9 +66,13 @@ impl<C: Clone> Link<C> {
         );
     }
 
-    /// Whatever there is, is not trusted any more.
+    /// Whatever there is, is not trusted any more, unless it is young.
     #[cfg(any(feature = "redis", feature = "postgres", feature = "mysql"))]
     pub(crate) fn reset(&self) {
+        let made = Moment::from_nanoseconds(self.made.load(Ordering::Acquire));
+        if BootClock.now().since(made) < YOUNG {
+            return;
+        }
         self.wanted.fetch_add(1, Ordering::AcqRel);
     }
 }

@@ -1,6 +1,9 @@
 //! The protected database as the judge sees it: past all proxies, before and after the workers.
 
+mod on_mysql;
+
 use rusqlite::Connection;
+use tokio::sync::Mutex;
 use tokio_postgres::{Client, NoTls, Row};
 
 use crate::history::{Account, Entry};
@@ -34,12 +37,14 @@ async fn client(address: &str) -> Client {
 pub enum Database {
     Postgres(Client),
     Sqlite(Connection),
+    Mysql(Box<Mutex<mysql_async::Conn>>),
 }
 
 impl Database {
     pub async fn open(place: &str) -> Self {
         match place.split_once('=') {
             Some(("postgres", address)) => Self::Postgres(client(address).await),
+            Some(("mysql", address)) => Self::Mysql(Box::new(on_mysql::client(address).await.into())),
             Some(("sqlite", path)) => {
                 let connection = Connection::open(path).expect("the directory is ours");
                 connection.busy_timeout(std::time::Duration::from_secs(60)).expect("it is a plain setting");
@@ -53,12 +58,17 @@ impl Database {
         let serial = match self {
             Self::Postgres(_) => "BIGSERIAL PRIMARY KEY",
             Self::Sqlite(_) => "INTEGER PRIMARY KEY AUTOINCREMENT",
+            Self::Mysql(_) => "BIGINT PRIMARY KEY AUTO_INCREMENT",
         };
-        self.batch(&TABLES.replace("$SERIAL", serial)).await;
+        let text = if matches!(self, Self::Mysql(_)) { "VARCHAR(64)" } else { "TEXT" };
+        self.batch(&TABLES.replace("$SERIAL", serial).replace("TEXT", text)).await;
         for account in ACCOUNTS {
             match self {
                 Self::Postgres(client) => {
                     client.execute(NEW_ACCOUNT, &[&account]).await.expect("the table is new");
+                }
+                Self::Mysql(connection) => {
+                    on_mysql::new_account(&mut *connection.lock().await, account).await
                 }
                 Self::Sqlite(connection) => {
                     connection.execute(NEW_ACCOUNT, [account]).expect("the table is new");
@@ -70,6 +80,7 @@ impl Database {
     pub async fn batch(&self, statements: &str) {
         match self {
             Self::Postgres(client) => client.batch_execute(statements).await.expect("it is ours"),
+            Self::Mysql(connection) => on_mysql::batch(&mut *connection.lock().await, statements).await,
             Self::Sqlite(connection) => connection.execute_batch(statements).expect("it is ours"),
         }
     }
@@ -87,6 +98,7 @@ impl Database {
                 };
                 rows.into_iter().map(entry).collect()
             }
+            Self::Mysql(connection) => on_mysql::entries(&mut *connection.lock().await).await,
             Self::Sqlite(connection) => {
                 let mut query = connection.prepare(ENTRIES).expect("it is ours");
                 let rows = query.query_map([], |row| {
@@ -110,6 +122,7 @@ impl Database {
                 let account = |row: Row| Account { name: row.get(0), value: row.get(1), note: row.get(2) };
                 rows.into_iter().map(account).collect()
             }
+            Self::Mysql(connection) => on_mysql::accounts(&mut *connection.lock().await).await,
             Self::Sqlite(connection) => {
                 let mut query = connection.prepare(BALANCES).expect("it is ours");
                 let rows = query.query_map([], |row| {
@@ -125,6 +138,7 @@ impl Database {
             Self::Postgres(client) => {
                 client.query_opt(query, &[&about]).await.expect("it is ours").map(|row| row.get(0))
             }
+            Self::Mysql(connection) => on_mysql::number(&mut *connection.lock().await, query, about).await,
             Self::Sqlite(connection) => {
                 use rusqlite::OptionalExtension;
                 connection.query_row(query, [about], |row| row.get(0)).optional().expect("it is ours")
@@ -145,6 +159,7 @@ impl Database {
     pub async fn left_open(&self) -> i64 {
         match self {
             Self::Postgres(client) => client.query_one(OPEN, &[]).await.expect("it is ours").get(0),
+            Self::Mysql(connection) => on_mysql::left_open(&mut *connection.lock().await).await,
             // One that was left open would have kept all others out.
             Self::Sqlite(_) => 0,
         }

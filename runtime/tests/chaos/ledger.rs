@@ -1,15 +1,18 @@
 //! What workers write: accounts whose every change leaves an entry that names its writer's token and the entry that
 //! the writer had read before. Fenced, or plain as the control that must go wrong.
 
+mod on_mysql;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use leasehold::Tenure;
+use leasehold::fence::mysql::MysqlFence;
 use leasehold::fence::postgres::PostgresFence;
 use leasehold::fence::sqlite::SqliteFence;
 use leasehold::fence::{Ending, FenceError, Receipt};
-use leasehold::fence::{postgres, sqlite};
+use leasehold::fence::{mysql, postgres, sqlite};
 use rusqlite::params;
 use tokio::sync::Notify;
 use tokio_postgres::NoTls;
@@ -70,6 +73,8 @@ pub struct Write {
 pub enum Ledger {
     Postgres(PostgresFence<Pool>),
     Sqlite(SqliteFence),
+    Mysql(MysqlFence),
+    PlainMysql(String),
     PlainPostgres(String),
     PlainSqlite(PathBuf),
 }
@@ -78,6 +83,9 @@ pub enum Ledger {
 pub enum Page {
     Postgres(postgres::Claimed<Pool>, PostgresFence<Pool>),
     Sqlite(sqlite::Claimed),
+    Mysql(mysql::Claimed, MysqlFence),
+    /// One statement at a time.
+    PlainMysql(tokio::sync::Mutex<mysql_async::Conn>),
     PlainPostgres(tokio_postgres::Client),
     PlainSqlite(PathBuf),
 }
@@ -107,6 +115,10 @@ impl Ledger {
                 (Self::Postgres(PostgresFence::over(pool.clone())), Some(pool))
             }
             Some(("postgres", address)) => (Self::PlainPostgres(address.to_owned()), None),
+            Some(("mysql", address)) if fenced => {
+                (Self::Mysql(MysqlFence::new(address).expect("the address is right")), None)
+            }
+            Some(("mysql", address)) => (Self::PlainMysql(address.to_owned()), None),
             Some(("sqlite", path)) if fenced => {
                 (Self::Sqlite(SqliteFence::open(path).expect("the path is right")), None)
             }
@@ -122,6 +134,11 @@ impl Ledger {
                 Ok(Page::Postgres(claimed, fence.clone()))
             }
             Self::Sqlite(fence) => fence.claim(tenure, account).await.map(Page::Sqlite).map_err(failure),
+            Self::Mysql(fence) => {
+                let claimed = fence.claim(tenure, account).await.map_err(failure)?;
+                Ok(Page::Mysql(claimed, fence.clone()))
+            }
+            Self::PlainMysql(address) => Ok(Page::PlainMysql(on_mysql::connect(address).await?.into())),
             Self::PlainPostgres(address) => {
                 let (client, connection) = tokio_postgres::connect(address, NoTls).await.map_err(plain)?;
                 tokio::spawn(connection);
@@ -145,6 +162,10 @@ impl Page {
                 let read = claimed.transaction(move |tx| seen(tx, &account));
                 read.await.map_err(failure)
             }
+            Self::Mysql(claimed, _) => on_mysql::read(claimed, account).await,
+            Self::PlainMysql(connection) => {
+                on_mysql::read_plain(&mut *connection.lock().await, account).await
+            }
             Self::PlainPostgres(client) => {
                 let row = client.query_one(READ, &[&account]).await.map_err(plain)?;
                 Ok(Seen { value: row.get(0), entry: row.get(1) })
@@ -158,6 +179,8 @@ impl Page {
         match self {
             Self::Postgres(claimed, fence) => write_postgres(claimed, fence, write, orders).await,
             Self::Sqlite(claimed) => write_sqlite(claimed, write, orders).await,
+            Self::Mysql(claimed, fence) => on_mysql::write(claimed, fence, write, orders).await,
+            Self::PlainMysql(connection) => on_mysql::write_plain(&mut *connection.lock().await, write).await,
             Self::PlainPostgres(client) => {
                 let values = write.seen.value + 1;
                 let Write { account, op, token, seen, .. } = write;

@@ -50,8 +50,9 @@ fn main() -> ExitCode {
     let trials: Vec<Trial> = trials.collect();
     let mut wanted = Arguments::from_args();
     if !wanted.ignored && !wanted.include_ignored {
-        // They mostly wait: for a TTL to end, for a server to start.
-        wanted.test_threads.get_or_insert(trials.len());
+        // They mostly wait: for a TTL to end, for a server to start. Each has a database and four processes, though.
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        wanted.test_threads.get_or_insert(3 * processors);
     }
     libtest_mimic::run(&wanted, trials).exit_code()
 }

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use leasehold::fence::mysql::MysqlFence;
 use leasehold::fence::postgres::PostgresFence;
 use leasehold::store::mysql::MysqlStore;
 use leasehold::store::postgres::PostgresStore;
@@ -95,6 +96,22 @@ pub const ALL: &[Subject] = &[
         ],
     },
     Subject { name: "mysql", open: mysql_and_postgres, ttl: SECOND, faults: TWO_SERVERS },
+    Subject {
+        name: "mysql-alone",
+        open: mysql_alone,
+        ttl: SECOND,
+        faults: &[
+            Kind::Freeze,
+            Kind::Kill,
+            Kind::Terminate,
+            Kind::WorkerClock,
+            Kind::CrashLedger,
+            Kind::Cut,
+            Kind::Delay,
+            Kind::HalfOpen,
+            Kind::Deaf,
+        ],
+    },
     // It counts in seconds, and keeps two at least.
     Subject { name: "etcd", open: etcd_and_postgres, ttl: Duration::from_secs(2), faults: TWO_SERVERS },
     Subject {
@@ -317,6 +334,35 @@ fn mysql_and_postgres() -> Arena {
         store.create_table().await.expect("the database is ours");
     });
     arena
+}
+
+/// Leases and accounts are in one MariaDB, each behind a proxy of its own.
+fn mysql_alone() -> Arena {
+    let (runtime, directory) = place();
+    let server = servers::mariadb();
+    let address = servers::mariadb_address(&server);
+    let own = format!("mysql={address}");
+    let proxies = runtime.block_on(async {
+        let store = MysqlStore::new(&address).expect("the address is right");
+        store.create_table().await.expect("the database is ours");
+        let fence = MysqlFence::new(&address).expect("the address is right");
+        fence.create_table().await.expect("the database is ours");
+        Database::open(&own).await.prepare().await;
+        vec![Proxy::before(server.port()).await, Proxy::before(server.port()).await]
+    });
+    Arena {
+        store: behind(&own, &server, &proxies[0]),
+        ledger: behind(&own, &server, &proxies[1]),
+        own_store: own.clone(),
+        own_ledger: own,
+        proxies,
+        leases: Vec::new(),
+        database: Some(server),
+        consul: None,
+        server_clock: directory.path().join("server-clock"),
+        runtime,
+        directory,
+    }
 }
 
 fn etcd_and_postgres() -> Arena {

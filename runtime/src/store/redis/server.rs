@@ -1,14 +1,22 @@
 //! One Redis or Valkey server, or a cluster of them: the connection, and scripts that are run by their hash. Knows no
 //! script.
 
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::task::Poll;
+
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, Cmd, FromRedisValue, RedisError, Script};
 #[cfg(feature = "redis-cluster")]
 use redis::{cluster::ClusterClient, cluster_async::ClusterConnection};
 
 use super::failure::{breaks_connection, failure};
-use crate::store::StoreError;
 use crate::store::link::Link;
+use crate::store::{BoxFuture, StoreError};
+use tokio::sync::Mutex;
+
+/// How many connections are opened side by side at most.
+const MOST_OPENINGS: usize = 4;
 
 pub(in crate::store) struct Server {
     /// Any of these can be listened to. With one server it is that one; of a cluster, those that were named.
@@ -16,6 +24,9 @@ pub(in crate::store) struct Server {
     #[cfg(feature = "redis-cluster")]
     cluster: Option<ClusterClient>,
     link: Link<Connection>,
+    /// Connections that nobody had the time to wait for. They are not given up: where a request has less time than it
+    /// takes to connect, none would ever come about. But others are begun beside them, since one may be dead.
+    openings: Mutex<VecDeque<BoxFuture<'static, Result<Connection, RedisError>>>>,
 }
 
 #[derive(Clone)]
@@ -55,6 +66,7 @@ impl Server {
             #[cfg(feature = "redis-cluster")]
             cluster: None,
             link: Link::new(),
+            openings: Mutex::default(),
         }
     }
 
@@ -69,24 +81,60 @@ impl Server {
             .max_retry_wait(400)
             .overall_response_timeout(None)
             .build()?;
-        Ok(Self { clients, cluster: Some(cluster), link: Link::new() })
+        Ok(Self { clients, cluster: Some(cluster), link: Link::new(), openings: Mutex::default() })
     }
 
     pub(in crate::store) fn clients(&self) -> &[Client] {
         &self.clients
     }
 
+    /// The first connection that comes about. Cancel-safe: the next call goes on with what was begun.
     async fn open(&self) -> Result<Connection, RedisError> {
+        let mut openings = self.openings.lock().await;
+        openings.push_back(self.begin());
+        if openings.len() > MOST_OPENINGS {
+            openings.pop_front();
+        }
+        let opened = poll_fn(|context| {
+            let mut at = 0;
+            while let Some(opening) = openings.get_mut(at) {
+                match opening.as_mut().poll(context) {
+                    Poll::Pending => at += 1,
+                    Poll::Ready(Ok(connection)) => return Poll::Ready(Ok(connection)),
+                    Poll::Ready(Err(error)) => {
+                        openings.remove(at);
+                        // The youngest one knows best how it is now.
+                        if at == openings.len() {
+                            return Poll::Ready(Err(error));
+                        }
+                    }
+                }
+            }
+            Poll::Pending
+        });
+        let opened = opened.await;
+        if opened.is_ok() {
+            openings.clear();
+        }
+        opened
+    }
+
+    fn begin(&self) -> BoxFuture<'static, Result<Connection, RedisError>> {
         #[cfg(feature = "redis-cluster")]
-        if let Some(cluster) = &self.cluster {
+        if let Some(cluster) = self.cluster.clone() {
             // Without a limit for an answer: after it, the client would send the request again.
             let config = redis::cluster::ClusterConfig::new();
-            return cluster.get_async_connection_with_config(config).await.map(Connection::Cluster);
+            return Box::pin(async move {
+                cluster.get_async_connection_with_config(config).await.map(Connection::Cluster)
+            });
         }
-        match self.clients.first() {
-            Some(client) => open(client).await.map(Connection::One),
-            None => Err((redis::ErrorKind::InvalidClientConfig, "there is no server to ask").into()),
-        }
+        let client = self.clients.first().cloned();
+        Box::pin(async move {
+            match client {
+                Some(client) => open(&client).await.map(Connection::One),
+                None => Err((redis::ErrorKind::InvalidClientConfig, "there is no server to ask").into()),
+            }
+        })
     }
 
     /// Runs a script by its hash, and by its text when the server does not know the hash (any more).
