@@ -32,6 +32,7 @@ use crate::facts::file::ParsedFile;
 use crate::facts::suppression::{FileSuppressions, JudgedSuppression};
 use crate::finding::{Finding, Severity, Summary};
 use crate::locks::Inventory;
+use crate::proof;
 use crate::resolve::Models;
 use crate::rules;
 use crate::sources::{Discovery, Packages, PathError, Request, Sources, Unsaved, discover};
@@ -237,6 +238,7 @@ fn judge(inventory: &mut Inventory, parsed: &[ParsedFile], sources: &Sources, op
     }
     findings.sort_by(|a, b| order(a).cmp(&order(b)));
     findings.dedup();
+    proof::attach(inventory, &mut findings);
     let summary = summarise(&findings, suppressed.len(), parsed, sources);
     Report { summary, findings, notes, sql: figures::sql_figures(parsed, sources) }
 }
