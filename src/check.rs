@@ -67,6 +67,8 @@ pub struct Options {
     pub kept: Arc<KeptFacts>,
     /// Ends the run without a report.
     pub stop: Stop,
+    /// Puts down what is known of every lock as well.
+    pub audits: bool,
 }
 
 /// What a run found, in the order in which it is reported.

@@ -73,6 +73,18 @@ pub struct RunStep {
     pub is_assumed: bool,
 }
 
+impl RunStep {
+    /// In one line, for readers that have no columns.
+    pub fn sentence(&self) -> String {
+        let (actor, action) = (self.actor.name(), &self.action);
+        match &self.effect {
+            Some((on, text)) if *on != self.actor => format!("{actor}: {action} ({}: {text})", on.name()),
+            Some((_, text)) => format!("{actor}: {action} ({text})"),
+            None => format!("{actor}: {action}"),
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Actor {
     First,

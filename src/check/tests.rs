@@ -19,6 +19,7 @@ fn options(folder: &Path, paths: &[&str]) -> Options {
         configuration: Arc::default(),
         kept: Arc::default(),
         stop: Stop::default(),
+        audits: false,
     }
 }
 

@@ -84,6 +84,9 @@ pub(super) struct CheckArguments {
     pub(super) new_since: Option<String>,
     #[command(flatten)]
     pub(super) fixes: FixArguments,
+    /// Of which findings the human report shows the run of the model that does the harm
+    #[arg(long, value_enum, default_value_t, value_name = "WHICH")]
+    pub(super) runs: Runs,
     /// Count the findings of each rule at the end of the human report
     #[arg(long)]
     pub(super) statistics: bool,
@@ -212,6 +215,15 @@ pub(super) enum Schema {
     Json,
     /// leaselint.toml
     Config,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(super) enum Runs {
+    None,
+    /// Of the first of each rule
+    #[default]
+    First,
+    All,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]

@@ -13,11 +13,12 @@ pub(super) fn render(
     report: &Report,
     sources: &Sources,
     colored: bool,
+    runs: human::Runs,
 ) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     let (out, findings, summary) = (&mut text, &report.findings[..], &report.summary);
     match format {
-        Format::Human => human::write(out, findings, summary, sources, colored)?,
+        Format::Human => human::write(out, findings, summary, sources, colored, runs)?,
         Format::Concise => human::write_concise(out, findings, sources, colored)?,
         Format::Json => json::write(out, findings, summary, sources)?,
         Format::Sarif => sarif::write(out, findings, sources)?,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use std::{env, fs, io};
 
-use super::arguments::{BaselineArguments, CheckArguments, Color, FailOn, Format};
+use super::arguments::{self, BaselineArguments, CheckArguments, Color, FailOn, Format};
 use super::baseline::{self, BaselineError};
 use super::fix::{FixError, fix_all};
 use super::render::render;
@@ -15,6 +15,7 @@ use super::{COULD_NOT, FAILED, report_file, stream};
 use crate::changes::{Changes, ChangesError};
 use crate::check::{self, CheckError, Options, Report, check};
 use crate::facts::reading::Reading;
+use crate::report::human;
 use crate::sources::{PathError, ReadError, Sources, Unsaved, read_unsaved};
 
 /// Why the command could not do its work.
@@ -101,7 +102,7 @@ fn try_run(arguments: &CheckArguments) -> Result<u8, Failure> {
         tell_notes(&report);
     }
     for output in &arguments.output {
-        render(output.format, &report, &sources, false)
+        render(output.format, &report, &sources, false, runs(arguments))
             .and_then(|text| report_file::write(&output.path, &text))
             .map_err(|source| Failure::Output { path: output.path.clone(), source })?;
     }
@@ -203,6 +204,14 @@ fn tell_figures(report: &Report, sources: &Sources, start: Instant) {
     }
 }
 
+fn runs(arguments: &CheckArguments) -> human::Runs {
+    match arguments.runs {
+        arguments::Runs::None => human::Runs::None,
+        arguments::Runs::First => human::Runs::First,
+        arguments::Runs::All => human::Runs::All,
+    }
+}
+
 /// How many findings each rule has, most first.
 fn statistics(report: &Report) -> String {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
@@ -238,7 +247,7 @@ fn print(arguments: &CheckArguments, report: &Report, sources: &Sources) -> Resu
         Color::Never => false,
         Color::Auto => io::stdout().is_terminal() && env::var_os("NO_COLOR").is_none_or(|set| set.is_empty()),
     };
-    let mut text = render(arguments.format, report, sources, colored).map_err(Failure::Stdout)?;
+    let mut text = render(arguments.format, report, sources, colored, runs(arguments)).map_err(Failure::Stdout)?;
     if arguments.statistics {
         match arguments.format {
             Format::Human => text.extend(statistics(report).into_bytes()),

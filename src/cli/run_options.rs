@@ -54,5 +54,6 @@ pub(super) fn options_for(
         configuration: Arc::new(configuration),
         kept: Arc::default(),
         stop: Stop::default(),
+        audits: false,
     })
 }

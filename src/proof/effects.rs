@@ -5,7 +5,7 @@
 //! finds. `tests/proof_on_servers.rs` holds runs of the model against real ones.
 
 use crate::harm::Harm;
-use super::protocol::{Answer, Asks, Command, Guard, Life, Owner, Sets, Source, TokenOf};
+use super::protocol::{Answer, Asks, Command, Guard, Life, Owner, Sets, Source, Stops, TokenOf};
 use super::system::{
     Effect, Event, FIRST_TOKEN, Held, Phase, Seen, State, System, Transition, What, Worker,
 };
@@ -43,6 +43,10 @@ impl System<'_> {
             }
             _ => {
                 found.push(self.acted(state.clone(), worker, at, command));
+                let is_release = matches!(command, Command::Free { .. }) && at >= self.program.release;
+                if is_release && self.program.rhythm.stops == Stops::AfterRelease {
+                    found.push(self.left(state.clone(), worker, What::ReleaseFails(at), true));
+                }
                 if let Command::Take { answer: Answer::ErrorIsYes, .. } = command {
                     let mut next = state.clone();
                     next.workers[worker].told = true;
@@ -149,10 +153,11 @@ impl Act<'_> {
             Command::Take { asks, life, owner, token, answer } => self.take(asks, life, owner, token, answer),
             Command::Extend { asks, life, revives, answer } => self.extend(asks, life, revives, answer),
             Command::Free { asks, answer, is_last } => self.free(asks, answer, is_last),
-            Command::Decide => match self.own().believes {
-                true => (Effect::Done, true),
-                false => (Effect::Refused, false),
-            },
+            Command::Decide if self.own().believes => (Effect::Done, true),
+            Command::Decide => {
+                self.judge_refusal();
+                (Effect::Refused, false)
+            }
             Command::Draw(_) => {
                 self.state.counter += 1;
                 let token = self.state.counter;
@@ -228,7 +233,9 @@ impl Act<'_> {
             Asks::Stored => self.state.lock.is_none(),
         };
         if !can {
-            self.judge_refusal();
+            if answer != Answer::HeardLater {
+                self.judge_refusal();
+            }
             return match answer {
                 Answer::Dropped => {
                     self.own().told = true;
@@ -291,7 +298,7 @@ impl Act<'_> {
         let is_heard = answer == Answer::Heard;
         let is_over = self.is_over();
         match self.state.lock {
-            None if revives && asks != Asks::Stored && self.acts_on_nothing(asks) => {
+            None if revives && (asks != Asks::Remembered || self.seen() == Seen::Own) => {
                 let owner = u8::try_from(self.worker).unwrap_or(u8::MAX);
                 self.state.lock = Some(Held { by: self.worker, owner, life });
                 if is_over {
@@ -317,11 +324,6 @@ impl Act<'_> {
                 (Effect::Done, true)
             }
         }
-    }
-
-    /// Whether a command acts that has found its own value before, or asks for none.
-    fn acts_on_nothing(&self, asks: Asks) -> bool {
-        asks == Asks::Nothing || self.seen() == Seen::Own
     }
 
     fn is_over(&self) -> bool {
@@ -361,7 +363,9 @@ impl Act<'_> {
         self.works();
         let own = self.state.workers[self.worker];
         if !self.accepts(guard) {
-            if self.holds() && own.right == self.state.takes {
+            // Whoever has read the version that the row still has must be let in as well.
+            let is_newest = self.holds() && own.right == self.state.takes;
+            if is_newest || (own.right == 0 && self.state.row.writes == own.basis) {
                 self.harms.push(Harm::HolderRefused);
             }
             self.own().unseen |= answer == Answer::Dropped;

@@ -1,7 +1,7 @@
 //! A run in words: who does what, what the store and the database are like behind it, and which code that is.
 
 use super::explore::Run;
-use super::protocol::{Command, Guard, Life, Sets, Source, Step, Store};
+use super::protocol::{Command, Guard, Life, Sets, Source, Step, TokenOf};
 use super::scenario::Scenario;
 use super::system::{Effect, Event, Program, Seen, State, What};
 use crate::facts::Location;
@@ -56,30 +56,35 @@ impl Teller<'_> {
             What::Renewal(at, effect) => {
                 let step = program.renewal[at];
                 let (action, effect) = self.act(step, effect, event.worker, before, after)?;
-                (step, format!("renews: {action}"), effect)
+                (step, format!("renewal: {action}"), effect)
             }
             What::Repeats(at, is_accepted) => {
                 let action = "hears no answer and sends the write again".to_owned();
                 let effect = if is_accepted { "accepted once more" } else { "refused" };
                 (program.main[at], action, Some((Actor::Database, effect.to_owned())))
             }
+            What::ReleaseFails(at) => {
+                let action = "frees the lock: no answer, and what stands behind that is not done";
+                (program.main[at], action.to_owned(), None)
+            }
             What::TaskLost(at) => {
                 let step = program.main[at];
                 (step, "ends, and its runtime drops the task with the release".to_owned(), None)
             }
             What::Pauses => {
-                (self.waiting(event, before), "is paused (a collector, a page fault, a slow network)".to_owned(), None)
+                (self.waiting(event, before), "is paused".to_owned(), None)
             }
             What::Crashes => (self.waiting(event, before), "crashes".to_owned(), None),
-            What::RenewalFails => {
+            What::RenewalFails | What::RenewalLate => {
                 let place = program.rhythm.paused_at.or(program.renewal.first().and_then(|step| step.place));
                 let step = Step { command: Command::Work, place };
-                let action = match after.workers[event.worker].failures {
-                    1 => "renews: no answer",
-                    2 => "renews: no answer, for the second time",
-                    _ => "renews: no answer, for the third time",
+                let late = if event.what == What::RenewalLate { " yet" } else { "" };
+                let time = match after.workers[event.worker].failures {
+                    1 => "",
+                    2 => ", for the second time",
+                    _ => ", for the third time",
                 };
-                (step, action.to_owned(), None)
+                (step, format!("renews: no answer{late}{time}"), None)
             }
             What::Expires => {
                 let place = self.lifetime_at();
@@ -88,8 +93,8 @@ impl Teller<'_> {
                     _ => "the lock's time is over".to_owned(),
                 };
                 let location = place.unwrap_or(self.nearest);
-                let effect = Some((Actor::Store, "free".to_owned()));
-                return Some(RunStep { actor: Actor::Store, action, effect, location, is_assumed: place.is_none() });
+                let is_assumed = place.is_none();
+                return Some(RunStep { actor: Actor::Store, action, effect: None, location, is_assumed });
             }
         };
         let location = step.place.unwrap_or(self.nearest);
@@ -127,8 +132,11 @@ impl Teller<'_> {
     ) -> Option<(String, Option<(Actor, String)>)> {
         let told = match step.command {
             Command::Look => (format!("asks who holds the lock: {}", seen(effect)), None),
-            Command::Take { life, .. } => self.take(life, effect, worker, before, after),
-            Command::Extend { .. } => self.extend(effect, before, after),
+            Command::Take { life, token, .. } => {
+                let shows_token = self.uses_tokens && token != TokenOf::Later;
+                take(life, effect, worker, shows_token, before, after)
+            }
+            Command::Extend { .. } => extend(effect, before, after),
             Command::Free { .. } => free(effect, worker, before),
             Command::Decide if effect == Effect::Refused => ("did not get the lock and leaves".to_owned(), None),
             Command::Decide => return None,
@@ -140,7 +148,7 @@ impl Teller<'_> {
             Command::Read => ("reads the row".to_owned(), None),
             Command::ReadVersion => (format!("reads the row at version {}", before.row.token), None),
             Command::Work if after.workers[worker].told => ("goes on with the work".to_owned(), None),
-            Command::Work => ("works".to_owned(), None),
+            Command::Work => return None,
             Command::Write { guard, sets, .. } => self.write(guard, sets, effect, worker, before, after),
             Command::Leave if effect == Effect::Ends => (self.leave(step, worker, after), None),
             Command::Leave | Command::Detach => return None,
@@ -153,49 +161,6 @@ impl Teller<'_> {
         match after.workers[worker].renews {
             true => format!("{way}, and the renewals go on"),
             false => format!("{way}, without a release"),
-        }
-    }
-
-    fn take(
-        &self,
-        life: Life,
-        effect: Effect,
-        worker: usize,
-        before: &State,
-        after: &State,
-    ) -> (String, Option<(Actor, String)>) {
-        match effect {
-            Effect::Took => {
-                let how = match life {
-                    Life::Endless => " without a lifetime",
-                    Life::TooLong => " for a thousand times as long as meant",
-                    Life::TooShort => " with a lifetime that has lost a part",
-                    Life::Session | Life::PooledSession | Life::Timed => "",
-                };
-                let over = match before.lock {
-                    Some(held) if held.by != worker => format!(", over {}'s", actor(held.by).name()),
-                    _ => String::new(),
-                };
-                let token = self.uses_tokens.then(|| format!(", token {}", after.counter)).unwrap_or_default();
-                (format!("takes the lock{how}{over}"), Some((Actor::Store, format!("{}{token}", holder(after)))))
-            }
-            Effect::Nothing => ("asks for the lock: the store does not answer, and that counts as a yes".to_owned(), None),
-            _ if after.workers[worker].told => {
-                ("asks for the lock: refused, and nobody looks".to_owned(), Some((Actor::Store, holder(before))))
-            }
-            _ => ("asks for the lock: refused".to_owned(), Some((Actor::Store, holder(before)))),
-        }
-    }
-
-    fn extend(&self, effect: Effect, before: &State, after: &State) -> (String, Option<(Actor, String)>) {
-        let store = |text: String| Some((Actor::Store, text));
-        match effect {
-            Effect::Done => {
-                ("gives the lock a new lifetime".to_owned(), store(format!("{}, for longer", holder(after))))
-            }
-            Effect::Took => ("makes the lock anew".to_owned(), store(holder(after))),
-            Effect::Nothing => ("gives the lock a new lifetime: it is gone".to_owned(), store("free".to_owned())),
-            _ => ("gives the lock a new lifetime: refused".to_owned(), store(holder(before))),
         }
     }
 
@@ -230,11 +195,52 @@ impl Teller<'_> {
         let unheard = if unheard { ", and nobody looks at the count" } else { "" };
         (format!("{verb}{with}{unheard}"), Some((Actor::Database, answer)))
     }
+}
 
-    /// What the lock is called.
-    #[must_use]
-    pub fn noun(&self) -> &'static str {
-        if self.scenario.protocol.store == Store::Rows { "row" } else { "lock" }
+fn take(
+    life: Life,
+    effect: Effect,
+    worker: usize,
+    shows_token: bool,
+    before: &State,
+    after: &State,
+) -> (String, Option<(Actor, String)>) {
+    match effect {
+        Effect::Took => {
+            let how = match life {
+                Life::Endless => " without a lifetime",
+                Life::TooLong => " for a thousand times as long as meant",
+                Life::TooShort => " with a lifetime that has lost a part",
+                Life::Session | Life::PooledSession | Life::Timed => "",
+            };
+            let over = match before.lock {
+                Some(held) if held.by != worker => format!(", over {}'s", actor(held.by).name()),
+                _ => String::new(),
+            };
+            let token = if shows_token { format!(", token {}", after.counter) } else { String::new() };
+            (format!("takes the lock{how}{over}"), Some((Actor::Store, format!("{}{token}", holder(after)))))
+        }
+        Effect::Nothing => ("asks for the lock: no answer, and that counts as a yes".to_owned(), None),
+        _ => {
+            let unheard = if after.workers[worker].told { ", and nobody looks" } else { "" };
+            (format!("asks for the lock: refused{unheard}"), Some((Actor::Store, holder(before))))
+        }
+    }
+}
+
+fn extend(effect: Effect, before: &State, after: &State) -> (String, Option<(Actor, String)>) {
+    let store = |text: String| Some((Actor::Store, text));
+    match effect {
+        Effect::Done => {
+            let foreign = match (before.lock, after.lock) {
+                (Some(held), Some(now)) if held.life != now.life && !held.life.ends_by_time() => "gives the lock a lifetime",
+                _ => "gives the lock a new lifetime",
+            };
+            (foreign.to_owned(), store(format!("{}, for longer", holder(after))))
+        }
+        Effect::Took => ("makes the lock anew".to_owned(), store(holder(after))),
+        Effect::Nothing => ("asks for a new lifetime: the lock is gone".to_owned(), store("free".to_owned())),
+        _ => ("asks for a new lifetime: refused".to_owned(), store(holder(before))),
     }
 }
 

@@ -87,13 +87,19 @@ fn programs(protocol: &Protocol, part: Option<&Part>, harm: Harm) -> Vec<Program
         Some(own) => around_write(protocol, own, harm),
         None => writes(protocol, harm, &acquires),
     };
-    let releases = own(Role::Release).unwrap_or_else(|| releases(protocol, harm));
-    let renewal = part.filter(|_| role == Some(Role::Renew));
+    let mut releases = own(Role::Release).unwrap_or_else(|| releases(protocol, harm));
+    // The task ends behind a release, so there is one, whatever it is called where the lock is known by another name.
+    if part.is_some_and(|part| part.rhythm.stops == Stops::AfterRelease) && protocol.releases.is_empty() {
+        let free = Command::Free { asks: Asks::Stored, answer: Answer::Heard, is_last: true };
+        releases.push(vec![Step { command: free, place: None }]);
+    }
     let mut found = Vec::new();
-    for acquire in &acquires {
-        for write in &writes {
-            for release in &releases {
-                found.push(program(acquire, write, release, renewal));
+    for renewal in renewals(protocol, part, harm) {
+        for acquire in &acquires {
+            for write in &writes {
+                for release in &releases {
+                    found.push(program(acquire, write, release, renewal));
+                }
             }
         }
     }
@@ -159,8 +165,10 @@ fn writes(protocol: &Protocol, harm: Harm, acquires: &[Vec<Step>]) -> Vec<Vec<St
         matches!(step.command, Command::Draw(_) | Command::Take { token: TokenOf::Later, .. })
     });
     let guard = if is_late { Guard::Newer } else { Guard::Same };
-    let write = Command::Write { guard, sets: Sets::Token, answer: Answer::Heard };
-    found.push(vec![Step { command: write, place: None }]);
+    let write = |guard, sets| Command::Write { guard, sets, answer: Answer::Heard };
+    found.push(vec![Step { command: write(guard, Sets::Token), place: None }]);
+    // What is stored with the lock and compared nowhere keeps no writer out.
+    found.push(vec![Step { command: write(Guard::Nothing, Sets::Kept), place: None }]);
     found
 }
 
@@ -184,9 +192,21 @@ fn around_write(protocol: &Protocol, own: Vec<Vec<Step>>, harm: Harm) -> Vec<Vec
     found
 }
 
+/// The renewal that the finding is about; another one where the harm is done by renewals.
+fn renewals<'p>(protocol: &'p Protocol, part: Option<&'p Part>, harm: Harm) -> Vec<Option<&'p Part>> {
+    if let Some(part) = part.filter(|part| part.role == Role::Renew) {
+        return vec![Some(part)];
+    }
+    let mut found = vec![None];
+    if harm == Harm::ForeignRenewal {
+        found.extend(protocol.renewals.iter().take(MOST_PARTS).map(Some));
+    }
+    found
+}
+
 fn releases(protocol: &Protocol, harm: Harm) -> Vec<Vec<Step>> {
     let mut found = vec![Vec::new()];
-    let needs_one = matches!(harm, Harm::ForeignRelease | Harm::ForeignRenewal | Harm::KeptAfterWork);
+    let needs_one = matches!(harm, Harm::ForeignRelease | Harm::ForeignRenewal | Harm::KeptAfterWork | Harm::HeldAfterWork);
     if needs_one {
         found.extend(protocol.releases.iter().take(MOST_PARTS).map(|release| release.steps.clone()));
     }

@@ -128,12 +128,16 @@ pub enum What {
     Crashes,
     /// A renewal gets no answer.
     RenewalFails,
+    /// The answer to a renewal is late, so that the worker cannot know more.
+    RenewalLate,
     /// The lock's time is over.
     Expires,
     /// The write before is sent again; whether it is accepted.
     Repeats(usize, bool),
     /// The task with the release ends with its runtime.
     TaskLost(usize),
+    /// The release gets no answer, and what stands behind it is not done.
+    ReleaseFails(usize),
 }
 
 /// What has come of a step.
@@ -206,7 +210,7 @@ impl System<'_> {
         if is_up && own.at < self.program.main.len() {
             self.step(state, worker, found);
         }
-        if is_up && self.repeats && own.may_repeat {
+        if own.phase != Phase::Crashed && self.repeats && own.may_repeat {
             found.push(self.repeat(state, worker));
         }
         let renews = own.renews && own.phase != Phase::Crashed && own.rounds < MOST_ROUNDS;
@@ -214,6 +218,9 @@ impl System<'_> {
             found.push(self.renew(state, worker));
             if own.renewal_at == 0 && own.phase == Phase::Running {
                 found.push(self.renewal_fails(state, worker));
+                if self.program.rhythm.pause.is_some() && own.failures < BEARABLE {
+                    found.push(renewal_is_late(state, worker));
+                }
             }
         }
         // A pause, or an end, of somebody who holds nothing and waits for nothing changes nothing.
@@ -289,11 +296,18 @@ impl System<'_> {
         let is_over = at >= self.program.main.len();
         match self.program.rhythm.stops {
             Stops::BeforeRelease => has_left || at >= self.program.release,
-            Stops::AfterRelease => is_over,
+            Stops::AfterRelease => is_over && !has_left,
             Stops::UnlessLeft => !has_left && at >= self.program.release,
             Stops::Never => false,
         }
     }
+}
+
+fn renewal_is_late(state: &State, worker: usize) -> Transition {
+    let mut next = state.clone();
+    next.workers[worker].rounds += 1;
+    next.workers[worker].failures += 1;
+    Transition { event: Event { worker, what: What::RenewalLate }, state: next, harms: Vec::new() }
 }
 
 fn pause(state: &State, worker: usize) -> Transition {

@@ -1,6 +1,6 @@
 //! The report for people at a terminal: each finding with the source around it, then the figures.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::ops::Range;
 
@@ -10,9 +10,20 @@ use codespan_reporting::term::termcolor::{Ansi, NoColor, WriteColor};
 use codespan_reporting::term::{Config, DisplayStyle, emit_to_write_style};
 
 use super::SourceView;
+use super::timeline;
 use super::sanitize::{self, Shown};
 use crate::facts::{FileId, Location};
 use crate::finding::{Finding, Severity, Summary};
+
+/// Of which findings the run is shown that ends in their harm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Runs {
+    None,
+    /// Of the first finding of each rule.
+    #[default]
+    First,
+    All,
+}
 
 /// Writes the report. Colours are escape sequences of ours; none of the source's gets through.
 pub fn write(
@@ -21,8 +32,9 @@ pub fn write(
     summary: &Summary,
     sources: &dyn SourceView,
     colour: bool,
+    runs: Runs,
 ) -> io::Result<()> {
-    emit_all(out, findings, sources, DisplayStyle::Rich, colour)?;
+    emit_all(out, findings, sources, DisplayStyle::Rich, colour, runs)?;
     writeln!(out, "{}", closing_line(summary))
 }
 
@@ -34,7 +46,7 @@ pub fn write_concise(
     sources: &dyn SourceView,
     colour: bool,
 ) -> io::Result<()> {
-    emit_all(out, findings, sources, DisplayStyle::Short, colour)
+    emit_all(out, findings, sources, DisplayStyle::Short, colour, Runs::None)
 }
 
 fn emit_all(
@@ -43,13 +55,17 @@ fn emit_all(
     sources: &dyn SourceView,
     style: DisplayStyle,
     colour: bool,
+    runs: Runs,
 ) -> io::Result<()> {
     let shown = ShownFiles::new(findings, sources);
+    let mut rules = BTreeSet::new();
     for finding in findings {
+        let is_first = finding.counterexample.is_some() && rules.insert(finding.rule);
+        let with_run = runs == Runs::All || (runs == Runs::First && is_first);
         if colour {
-            emit(&mut Ansi::new(&mut *out), finding, &shown, style.clone())?;
+            emit(&mut Ansi::new(&mut *out), finding, &shown, style.clone(), with_run)?;
         } else {
-            emit(&mut NoColor::new(&mut *out), finding, &shown, style.clone())?;
+            emit(&mut NoColor::new(&mut *out), finding, &shown, style.clone(), with_run)?;
         }
     }
     Ok(())
@@ -60,7 +76,7 @@ pub(super) fn rendered(findings: &[Finding], sources: &dyn SourceView) -> io::Re
     let shown = ShownFiles::new(findings, sources);
     let one = |finding| {
         let mut text = NoColor::new(Vec::new());
-        emit(&mut text, finding, &shown, DisplayStyle::Rich)?;
+        emit(&mut text, finding, &shown, DisplayStyle::Rich, false)?;
         String::from_utf8(text.into_inner()).map_err(io::Error::other)
     };
     findings.iter().map(one).collect()
@@ -71,15 +87,16 @@ fn emit(
     finding: &Finding,
     shown: &ShownFiles,
     style: DisplayStyle,
+    with_run: bool,
 ) -> io::Result<()> {
     let config = Config { display_style: style, ..Config::default() };
-    emit_to_write_style(out, &config, shown, &diagnostic(finding, shown)).map_err(|error| match error {
+    emit_to_write_style(out, &config, shown, &diagnostic(finding, shown, with_run)).map_err(|error| match error {
         FilesError::Io(error) => error,
         other => io::Error::other(other.to_string()),
     })
 }
 
-fn diagnostic(finding: &Finding, shown: &ShownFiles) -> Diagnostic<FileId> {
+fn diagnostic(finding: &Finding, shown: &ShownFiles, with_run: bool) -> Diagnostic<FileId> {
     let level = match finding.severity {
         Severity::Error => Level::Error,
         Severity::Warning => Level::Warning,
@@ -97,6 +114,10 @@ fn diagnostic(finding: &Finding, shown: &ShownFiles) -> Diagnostic<FileId> {
     }
     let help: Vec<_> = finding.help.lines().map(sanitize::line).collect();
     notes.push(format!("help: {}", help.join("\n      ")));
+    if let Some(run) = finding.counterexample.as_ref().filter(|_| with_run) {
+        let lines = timeline::lines(run, |place| shown.line_of(place));
+        notes.push(format!("how it happens:\n{}", lines.join("\n")));
+    }
     notes.push(format!("run `leaselint explain {}`", finding.rule));
     Diagnostic::new(level)
         .with_code(finding.rule)
@@ -141,7 +162,11 @@ struct ShownFile {
 impl ShownFiles {
     fn new(findings: &[Finding], sources: &dyn SourceView) -> Self {
         let mut files = BTreeMap::new();
-        let related = |finding: &Finding| finding.related.iter().map(|l| l.location.file).collect::<Vec<_>>();
+        let related = |finding: &Finding| {
+            let steps = finding.counterexample.iter().flat_map(|run| &run.steps);
+            let steps = steps.map(|step| step.location.file);
+            finding.related.iter().map(|l| l.location.file).chain(steps).collect::<Vec<_>>()
+        };
         for id in findings.iter().flat_map(|f| std::iter::once(f.primary.file).chain(related(f))) {
             files.entry(id).or_insert_with(|| {
                 let shown = Shown::new(sources.text(id).as_deref().unwrap_or(""));
@@ -155,6 +180,13 @@ impl ShownFiles {
 
     fn get(&self, id: FileId) -> Result<&ShownFile, FilesError> {
         self.0.get(&id).ok_or(FilesError::FileMissing)
+    }
+
+    /// Such as `src/lib.rs:12`.
+    fn line_of(&self, location: Location) -> String {
+        let Ok(file) = self.get(location.file) else { return String::new() };
+        let start = self.range(location).start;
+        format!("{}:{}", file.path, file.line_starts.partition_point(|line| *line <= start))
     }
 
     /// The shown place of a location. A span of nothing becomes a caret at its start.
@@ -202,7 +234,7 @@ mod tests {
     fn render(files: &Files, findings: &[Finding], colour: bool) -> String {
         let summary = Summary { files: 2, errors: 1, ..Summary::default() };
         let mut out = Vec::new();
-        write(&mut out, findings, &summary, files, colour).expect("a vector takes everything");
+        write(&mut out, findings, &summary, files, colour, Runs::All).expect("a vector takes everything");
         String::from_utf8(out).expect("reports are UTF-8")
     }
 

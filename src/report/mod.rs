@@ -15,6 +15,7 @@ pub mod rdjson;
 pub mod rustc;
 pub mod sanitize;
 pub mod sarif;
+mod timeline;
 mod written;
 
 #[cfg(test)]

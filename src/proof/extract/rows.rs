@@ -57,6 +57,7 @@ fn add_declared(inventory: &Inventory, found: &mut Found) {
         if is_new {
             let ends = |c: &crate::locks::schema::Column| inventory.conventions.is_deadline(name, &c.name);
             protocol.life = if table.columns.iter().any(ends) { Life::Timed } else { Life::Endless };
+            protocol.evidence = vec!["its table is one of locks".to_owned()];
         }
     }
 }
@@ -120,7 +121,7 @@ impl<'i> Reader<'i> {
         }
         match row.purpose {
             Purpose::Release => vec![self.release(row), self.write(row)],
-            Purpose::Renew => vec![self.renewal(row)],
+            Purpose::Renew => self.renewals(row),
             Purpose::Sweep if row.profile.tokens.is_empty() => Vec::new(),
             Purpose::Acquire => Vec::new(),
             Purpose::Bookkeeping if row.write.verb == WriteVerb::Insert => Vec::new(),
@@ -158,23 +159,28 @@ impl<'i> Reader<'i> {
         self.part(Role::Release, row, steps)
     }
 
-    fn renewal(&self, row: &RowWrite<'_>) -> Part {
+    /// One for each loop that repeats the statement.
+    fn renewals(&self, row: &RowWrite<'_>) -> Vec<Part> {
         let asks = self.asks(row);
         let look = row.site.compared_reads.first().filter(|_| asks == Asks::Remembered);
         let mut steps: Vec<Step> =
             look.map(|read| Step { command: Command::Look, place: Some(*read) }).into_iter().collect();
-        let revives = matches!(row.write.verb, WriteVerb::Upsert | WriteVerb::DuplicateKeyUpdate | WriteVerb::Replace);
-        let repetition = row.site.repetitions.first();
-        let answer = if repetition.is_some() { Answer::Heard } else { answer(row) };
+        let revives =
+            matches!(row.write.verb, WriteVerb::Upsert | WriteVerb::DuplicateKeyUpdate | WriteVerb::Replace);
+        let repetitions = &row.site.repetitions;
+        let answer = if repetitions.is_empty() { answer(row) } else { Answer::Heard };
         steps.push(at(row, Command::Extend { asks, life: life(row), revives, answer }));
-        let mut part = self.part(Role::Renew, row, steps);
-        for repetition in &row.site.repetitions {
+        let once = self.part(Role::Renew, row, steps);
+        if repetitions.is_empty() {
+            return vec![once];
+        }
+        let repeated = repetitions.iter().map(|repetition| {
+            let mut part = once.clone();
             part.places.extend(keys::loop_places(repetition));
-        }
-        if let Some(repetition) = repetition {
             part.rhythm = rhythms::of(repetition, &self.loops);
-        }
-        part
+            part
+        });
+        repeated.collect()
     }
 
     /// What a statement that frees or extends a row asks.
