@@ -25,6 +25,7 @@ pub use kept::KeptFacts;
 pub use selection::{FailOn, Selection};
 pub use stop::Stop;
 
+use crate::audit::{Audit, audit};
 use crate::changes::Changes;
 use crate::configuration::{Configuration, Policy};
 use crate::facts::FileId;
@@ -80,6 +81,8 @@ pub struct Report {
     pub notes: Vec<String>,
     /// How far the SQL files were read.
     pub sql: SqlFigures,
+    /// Where it was asked for.
+    pub audit: Option<Audit>,
 }
 
 /// Why a run could not do its work.
@@ -242,7 +245,8 @@ fn judge(inventory: &mut Inventory, parsed: &[ParsedFile], sources: &Sources, op
     findings.dedup();
     proof::attach(inventory, &mut findings);
     let summary = summarise(&findings, suppressed.len(), parsed, sources);
-    Report { summary, findings, notes, sql: figures::sql_figures(parsed, sources) }
+    let audit = options.audits.then(|| audit(inventory, &findings));
+    Report { summary, findings, notes, sql: figures::sql_figures(parsed, sources), audit }
 }
 
 /// By place first: files are numbered in the order of their paths.

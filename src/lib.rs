@@ -3,6 +3,7 @@
 //! Data flows one way: `sources` → front ends (`rust`, `sql`, `lua`) → `facts` → `resolve` → `locks` →
 //! `rules` → `report`. `ARCHITECTURE.md` names the invariants that keep it so.
 
+pub mod audit;
 pub mod changes;
 pub mod check;
 pub mod cli;

@@ -10,6 +10,7 @@ pub mod explore;
 pub mod extract;
 pub mod narrate;
 pub mod protocol;
+pub mod prove;
 pub mod scenario;
 pub mod system;
 

@@ -8,7 +8,6 @@ use super::protocol::{
     Answer, Asks, Command, Guard, Life, Owner, Part, Protocol, Role, Sets, Step, Stops, Store, TokenOf,
 };
 use super::system::{Program, System};
-use crate::facts::Location;
 use crate::finding::Finding;
 use crate::harm::Harm;
 
@@ -213,7 +212,20 @@ fn releases(protocol: &Protocol, harm: Harm) -> Vec<Vec<Step>> {
     found
 }
 
-/// The places that a program shows.
-pub fn places(program: &Program) -> Vec<Location> {
-    program.main.iter().chain(&program.renewal).filter_map(|step| step.place).collect()
+/// The programs that a whole protocol makes around one of its parts.
+pub fn whole_programs(protocol: &Protocol, part: &Part) -> Vec<Program> {
+    let own = |wanted: Role| (part.role == wanted).then(|| part.steps.clone());
+    let acquire = own(Role::Acquire).unwrap_or_else(|| acquires(protocol, Some(part)).swap_remove(0));
+    let work = vec![Step { command: Command::Work, place: None }];
+    let write = own(Role::Write).unwrap_or(work);
+    let first = |parts: &[Part]| parts.first().map(|part| part.steps.clone()).unwrap_or_default();
+    let release = own(Role::Release).unwrap_or_else(|| first(&protocol.releases));
+    let renewals: Vec<Option<&Part>> = match part.role {
+        Role::Renew => vec![Some(part)],
+        Role::Write => vec![None],
+        Role::Acquire | Role::Release => {
+            std::iter::once(None).chain(protocol.renewals.iter().take(MOST_PARTS).map(Some)).collect()
+        }
+    };
+    renewals.into_iter().map(|renewal| program(&acquire, &write, &release, renewal)).collect()
 }

@@ -3,6 +3,7 @@
 //! Each format is one file and a pure function of findings, figures and source text. Reports analyse
 //! nothing, read no file and no setting of the environment.
 
+pub mod audit;
 pub mod checkstyle;
 pub mod fingerprint;
 pub mod github;
