@@ -2,11 +2,11 @@
 
 use super::{Audit, LockAudit, Model, Unresolved, Use, places, verdicts, words};
 use crate::finding::Finding;
-use crate::locks::{AddedSpan, Inventory, Lifetime, OwnerValue, Ttl, row_leases};
 use crate::locks::{Action, Operation};
+use crate::locks::{AddedSpan, Inventory, Lifetime, OwnerValue, Ttl, row_leases};
+use crate::proof;
 use crate::proof::protocol::{Life, Part, Protocol, Store};
 use crate::proof::prove::prove;
-use crate::proof;
 
 /// Every lock, with what the findings of the run say of it.
 pub fn audit(inventory: &Inventory, findings: &[Finding]) -> Audit {
@@ -86,7 +86,9 @@ fn lifetime(inventory: &Inventory, protocol: &Protocol) -> String {
         }
     };
     match protocol.store {
-        Store::Keys => operations(inventory, protocol).filter_map(|o| o.action.lifetime()).for_each(|l| add(span(l))),
+        Store::Keys => {
+            operations(inventory, protocol).filter_map(|o| o.action.lifetime()).for_each(|l| add(span(l)))
+        }
         Store::Rows => {
             let leases = row_leases(inventory).into_iter();
             for lease in leases.filter(|lease| lease.table.eq_ignore_ascii_case(&protocol.lock)) {
@@ -109,7 +111,9 @@ fn lifetime(inventory: &Inventory, protocol: &Protocol) -> String {
 
 fn operations<'i>(inventory: &'i Inventory, protocol: &'i Protocol) -> impl Iterator<Item = &'i Operation> {
     let all = inventory.sequences.iter().flat_map(|sequence| &sequence.operations);
-    all.filter(|o| !o.is_test && inventory.keys[o.key].is_lock() && inventory.keys[o.key].name == protocol.lock)
+    all.filter(|o| {
+        !o.is_test && inventory.keys[o.key].is_lock() && inventory.keys[o.key].name == protocol.lock
+    })
 }
 
 fn span(lifetime: &Lifetime) -> String {
@@ -145,21 +149,30 @@ fn unresolved(inventory: &Inventory, protocol: &Protocol) -> Vec<Unresolved> {
         );
     }
     if protocol.releases.is_empty() && protocol.store != Store::Session {
-        add("nothing is seen that frees it", "name the method that frees it in a `[[client]]`, unless its lifetime alone ends it");
+        add(
+            "nothing is seen that frees it",
+            "name the method that frees it in a `[[client]]`, unless its lifetime alone ends it",
+        );
     }
-    let is_vague = |o: &Operation| {
-        matches!(&o.action, Action::Acquire { ttl: Ttl::Given(lifetime), .. } if !lifetime.is_known())
-    };
+    let is_vague = |o: &Operation| matches!(&o.action, Action::Acquire { ttl: Ttl::Given(lifetime), .. } if !lifetime.is_known());
     if protocol.store == Store::Keys && operations(inventory, protocol).any(is_vague) {
-        add("its lifetime is a value that is not followed", "give it by a constant or a field with a default");
+        add(
+            "its lifetime is a value that is not followed",
+            "give it by a constant or a field with a default",
+        );
     }
-    let is_unknown =
-        |o: &Operation| matches!(&o.action, Action::Acquire { owner: OwnerValue::Unknown, .. });
+    let is_unknown = |o: &Operation| matches!(&o.action, Action::Acquire { owner: OwnerValue::Unknown, .. });
     if protocol.store == Store::Keys && operations(inventory, protocol).any(is_unknown) {
-        add("what is stored to recognise the holder is not followed", "store a value that is made beside the command, such as a UUID");
+        add(
+            "what is stored to recognise the holder is not followed",
+            "store a value that is made beside the command, such as a UUID",
+        );
     }
     if protocol.renewals.iter().any(|renewal| renewal.rhythm.repeated && renewal.rhythm.pause.is_none()) {
-        add("the pause between two renewals cannot be compared with the lifetime", "make it a fraction of the lifetime, such as `ttl / 3`");
+        add(
+            "the pause between two renewals cannot be compared with the lifetime",
+            "make it a fraction of the lifetime, such as `ttl / 3`",
+        );
     }
     found
 }

@@ -45,7 +45,10 @@ impl Known<'_> {
         let open = writes.iter().filter(|write| !words::is_fenced(write)).count();
         match (writes.len(), open) {
             (0, _) => Verdict::Unknown("no write under it is seen".to_owned()),
-            (all, 0) => Verdict::Holds(format!("{} refused when they are stale", counted(all, "write is", "writes are"))),
+            (all, 0) => Verdict::Holds(format!(
+                "{} refused when they are stale",
+                counted(all, "write is", "writes are")
+            )),
             (_, open) => Verdict::Unknown(format!(
                 "{} not fenced, and no rule calls that a defect",
                 counted(open, "write is", "writes are")
@@ -64,7 +67,11 @@ impl Known<'_> {
         if let Some(harm) = model.reached.first() {
             return Verdict::Unknown(format!("in the model {}, and no rule speaks of it", harm.sentence()));
         }
-        Verdict::Holds(format!("no harm in {} states of {}", model.states, counted(model.programs, "program", "programs")))
+        Verdict::Holds(format!(
+            "no harm in {} states of {}",
+            model.states,
+            counted(model.programs, "program", "programs")
+        ))
     }
 
     fn clock(&self) -> Verdict {

@@ -1,7 +1,7 @@
 //! The steps of a protocol in the words of an audit.
 
 use crate::proof::protocol::{
-    Answer, Asks, Command, Failure, Guard, Life, Part, Role, Rhythm, Sets, Step, Stops, Store,
+    Answer, Asks, Command, Failure, Guard, Life, Part, Rhythm, Role, Sets, Step, Stops, Store,
 };
 
 pub(super) fn store(store: Store) -> &'static str {
@@ -120,7 +120,12 @@ pub(super) fn is_fenced(part: &Part) -> bool {
     let refuses = |guard: Guard| {
         matches!(
             guard,
-            Guard::Newer | Guard::NewerOrSame | Guard::Same | Guard::SameVersion | Guard::Holder | Guard::Elsewhere
+            Guard::Newer
+                | Guard::NewerOrSame
+                | Guard::Same
+                | Guard::SameVersion
+                | Guard::Holder
+                | Guard::Elsewhere
         )
     };
     matches!(last, Some(Command::Write { guard, .. }) if refuses(guard))

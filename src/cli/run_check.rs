@@ -247,7 +247,8 @@ fn print(arguments: &CheckArguments, report: &Report, sources: &Sources) -> Resu
         Color::Never => false,
         Color::Auto => io::stdout().is_terminal() && env::var_os("NO_COLOR").is_none_or(|set| set.is_empty()),
     };
-    let mut text = render(arguments.format, report, sources, colored, runs(arguments)).map_err(Failure::Stdout)?;
+    let mut text =
+        render(arguments.format, report, sources, colored, runs(arguments)).map_err(Failure::Stdout)?;
     if arguments.statistics {
         match arguments.format {
             Format::Human => text.extend(statistics(report).into_bytes()),

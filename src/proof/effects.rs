@@ -4,11 +4,9 @@
 //! a command of its own acts on whatever is stored by then, a statement changes the rows that its condition
 //! finds. `tests/proof_on_servers.rs` holds runs of the model against real ones.
 
-use crate::harm::Harm;
 use super::protocol::{Answer, Asks, Command, Guard, Life, Owner, Sets, Source, Stops, TokenOf};
-use super::system::{
-    Effect, Event, FIRST_TOKEN, Held, Phase, Seen, State, System, Transition, What, Worker,
-};
+use super::system::{Effect, Event, FIRST_TOKEN, Held, Phase, Seen, State, System, Transition, What, Worker};
+use crate::harm::Harm;
 
 /// One command on its way: who sends it, and what has come of it so far.
 struct Act<'s> {
@@ -70,7 +68,14 @@ impl System<'_> {
     }
 
     /// The worker goes on to its next step.
-    fn ended(&self, mut next: State, worker: usize, at: usize, effect: Effect, mut harms: Vec<Harm>) -> Transition {
+    fn ended(
+        &self,
+        mut next: State,
+        worker: usize,
+        at: usize,
+        effect: Effect,
+        mut harms: Vec<Harm>,
+    ) -> Transition {
         let own = &mut next.workers[worker];
         own.phase = Phase::Running;
         own.at = at + 1;
@@ -85,6 +90,10 @@ impl System<'_> {
             own.believes = false;
             if own.unseen {
                 harms.push(Harm::LossUnseen);
+            }
+            // A connection of its own is closed with the work.
+            if next.lock.is_some_and(|held| held.by == worker && held.life == Life::Session) {
+                next.lock = None;
             }
         }
         Transition { event: Event { worker, what: What::Step(at, effect) }, state: next, harms }
@@ -226,7 +235,14 @@ impl Act<'_> {
         }
     }
 
-    fn take(&mut self, asks: Asks, life: Life, owner: Owner, token: TokenOf, answer: Answer) -> (Effect, bool) {
+    fn take(
+        &mut self,
+        asks: Asks,
+        life: Life,
+        owner: Owner,
+        token: TokenOf,
+        answer: Answer,
+    ) -> (Effect, bool) {
         let can = match asks {
             Asks::Nothing => true,
             Asks::Remembered => self.seen() == Seen::Free,

@@ -5,8 +5,8 @@
 
 use std::collections::HashSet;
 
-use crate::harm::Harm;
 use super::system::{Event, State, System};
+use crate::harm::Harm;
 
 /// No lock of the fixtures, cases and published crates comes near it; memory stays below some 20 MB.
 pub const MOST_STATES: usize = 200_000;

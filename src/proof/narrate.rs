@@ -71,9 +71,7 @@ impl Teller<'_> {
                 let step = program.main[at];
                 (step, "ends, and its runtime drops the task with the release".to_owned(), None)
             }
-            What::Pauses => {
-                (self.waiting(event, before), "is paused".to_owned(), None)
-            }
+            What::Pauses => (self.waiting(event, before), "is paused".to_owned(), None),
             What::Crashes => (self.waiting(event, before), "crashes".to_owned(), None),
             What::RenewalFails | What::RenewalLate => {
                 let place = program.rhythm.paused_at.or(program.renewal.first().and_then(|step| step.place));
@@ -138,7 +136,9 @@ impl Teller<'_> {
             }
             Command::Extend { .. } => extend(effect, before, after),
             Command::Free { .. } => free(effect, worker, before),
-            Command::Decide if effect == Effect::Refused => ("did not get the lock and leaves".to_owned(), None),
+            Command::Decide if effect == Effect::Refused => {
+                ("did not get the lock and leaves".to_owned(), None)
+            }
             Command::Decide => return None,
             Command::Draw(source) => (drawn(source, effect), None),
             Command::Check if effect == Effect::Done => {
@@ -157,7 +157,8 @@ impl Teller<'_> {
     }
 
     fn leave(&self, step: Step, worker: usize, after: &State) -> String {
-        let way = if step.place.is_some() { "leaves here" } else { "its work ends early, by an error or a panic" };
+        let way =
+            if step.place.is_some() { "leaves here" } else { "its work ends early, by an error or a panic" };
         match after.workers[worker].renews {
             true => format!("{way}, and the renewals go on"),
             false => format!("{way}, without a release"),
@@ -177,7 +178,9 @@ impl Teller<'_> {
         let is_version = guard == Guard::SameVersion;
         let with = match guard {
             _ if is_version => format!(" for version {}", own.token),
-            Guard::Nothing | Guard::Loose | Guard::Holder | Guard::Elsewhere if sets != Sets::Token => String::new(),
+            Guard::Nothing | Guard::Loose | Guard::Holder | Guard::Elsewhere if sets != Sets::Token => {
+                String::new()
+            }
             _ => format!(" with token {}", own.token),
         };
         let resets = sets == Sets::First && effect == Effect::Done && self.uses_tokens;
@@ -233,7 +236,9 @@ fn extend(effect: Effect, before: &State, after: &State) -> (String, Option<(Act
     match effect {
         Effect::Done => {
             let foreign = match (before.lock, after.lock) {
-                (Some(held), Some(now)) if held.life != now.life && !held.life.ends_by_time() => "gives the lock a lifetime",
+                (Some(held), Some(now)) if held.life != now.life && !held.life.ends_by_time() => {
+                    "gives the lock a lifetime"
+                }
                 _ => "gives the lock a new lifetime",
             };
             (foreign.to_owned(), store(format!("{}, for longer", holder(after))))

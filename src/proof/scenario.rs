@@ -68,7 +68,8 @@ impl Protocol {
 
     /// An acquire that these sources do not show.
     fn assumed_acquire(&self, life: Life, token: TokenOf) -> Vec<Step> {
-        let take = Command::Take { asks: Asks::Stored, life, owner: Owner::Own, token, answer: Answer::Heard };
+        let take =
+            Command::Take { asks: Asks::Stored, life, owner: Owner::Own, token, answer: Answer::Heard };
         vec![Step { command: take, place: None }]
     }
 
@@ -160,9 +161,10 @@ fn writes(protocol: &Protocol, harm: Harm, acquires: &[Vec<Step>]) -> Vec<Vec<St
     }
     let mut found: Vec<Vec<Step>> =
         protocol.writes.iter().take(MOST_PARTS).map(|write| write.steps.clone()).collect();
-    let is_late = acquires.iter().flatten().any(|step| {
-        matches!(step.command, Command::Draw(_) | Command::Take { token: TokenOf::Later, .. })
-    });
+    let is_late = acquires
+        .iter()
+        .flatten()
+        .any(|step| matches!(step.command, Command::Draw(_) | Command::Take { token: TokenOf::Later, .. }));
     let guard = if is_late { Guard::Newer } else { Guard::Same };
     let write = |guard, sets| Command::Write { guard, sets, answer: Answer::Heard };
     found.push(vec![Step { command: write(guard, Sets::Token), place: None }]);
@@ -205,7 +207,10 @@ fn renewals<'p>(protocol: &'p Protocol, part: Option<&'p Part>, harm: Harm) -> V
 
 fn releases(protocol: &Protocol, harm: Harm) -> Vec<Vec<Step>> {
     let mut found = vec![Vec::new()];
-    let needs_one = matches!(harm, Harm::ForeignRelease | Harm::ForeignRenewal | Harm::KeptAfterWork | Harm::HeldAfterWork);
+    let needs_one = matches!(
+        harm,
+        Harm::ForeignRelease | Harm::ForeignRenewal | Harm::KeptAfterWork | Harm::HeldAfterWork
+    );
     if needs_one {
         found.extend(protocol.releases.iter().take(MOST_PARTS).map(|release| release.steps.clone()));
     }

@@ -1,17 +1,20 @@
 //! The transition system of one lock: two workers with the same program, the store that keeps the lock, and a
 //! row of a database with a token.
 //!
-//! Before any step a worker may be paused or crash; a message that is late is a pause before its step, since a
-//! worker waits for each answer. A lock with a TTL may end whenever nobody can have renewed it in time. What a
-//! step does when it comes is in [`super::effects`].
+//! Before any step the first worker may be paused or crash, and its renewals may fail; a message that is late is a
+//! pause before its step, since a worker waits for each answer. The workers are alike, so it does not matter which
+//! of them it is; that both fail in one run is beyond the bounds. A lock with a TTL may end whenever nobody can have
+//! renewed it in time. What a step does when it comes is in [`super::effects`].
 
-use crate::harm::Harm;
 use super::protocol::{Failure, Life, Rhythm, Step, Stops};
+use crate::harm::Harm;
 
 /// Renewals that a worker makes in one run, and failures among them.
 const MOST_ROUNDS: u8 = 3;
 /// So many failures in a row a holder may bear, and no more.
 pub(super) const BEARABLE: u8 = 2;
+/// The worker that is paused, crashes or cannot reach the store.
+const FALLIBLE: usize = 0;
 /// The token of the last holder before the run.
 pub(super) const FIRST_TOKEN: u8 = 32;
 
@@ -216,7 +219,7 @@ impl System<'_> {
         let renews = own.renews && own.phase != Phase::Crashed && own.rounds < MOST_ROUNDS;
         if renews && !self.program.renewal.is_empty() {
             found.push(self.renew(state, worker));
-            if own.renewal_at == 0 && own.phase == Phase::Running {
+            if worker == FALLIBLE && own.renewal_at == 0 && own.phase == Phase::Running {
                 found.push(self.renewal_fails(state, worker));
                 if self.program.rhythm.pause.is_some() && own.failures < BEARABLE {
                     found.push(renewal_is_late(state, worker));
@@ -225,13 +228,11 @@ impl System<'_> {
         }
         // A pause, or an end, of somebody who holds nothing and waits for nothing changes nothing.
         let has_begun = own.at > 0 && own.at < self.program.main.len();
-        if own.phase == Phase::Running && (has_begun || own.renewal_at > 0) {
+        if worker == FALLIBLE && own.phase == Phase::Running && (has_begun || own.renewal_at > 0) {
             if !own.has_paused {
                 found.push(pause(state, worker));
             }
-            if state.workers.iter().all(|worker| worker.phase != Phase::Crashed) {
-                found.push(crash(state, worker));
-            }
+            found.push(crash(state, worker));
         }
     }
 
@@ -322,7 +323,10 @@ fn crash(state: &State, worker: usize) -> Transition {
     next.workers[worker].phase = Phase::Crashed;
     next.workers[worker].renews = false;
     next.workers[worker].believes = false;
-    if next.lock.is_some_and(|held| held.by == worker && matches!(held.life, Life::Session | Life::PooledSession)) {
+    if next
+        .lock
+        .is_some_and(|held| held.by == worker && matches!(held.life, Life::Session | Life::PooledSession))
+    {
         next.lock = None;
     }
     Transition { event: Event { worker, what: What::Crashes }, state: next, harms: Vec::new() }

@@ -10,8 +10,8 @@ use codespan_reporting::term::termcolor::{Ansi, NoColor, WriteColor};
 use codespan_reporting::term::{Config, DisplayStyle, emit_to_write_style};
 
 use super::SourceView;
-use super::timeline;
 use super::sanitize::{self, Shown};
+use super::timeline;
 use crate::facts::{FileId, Location};
 use crate::finding::{Finding, Severity, Summary};
 
@@ -90,9 +90,11 @@ fn emit(
     with_run: bool,
 ) -> io::Result<()> {
     let config = Config { display_style: style, ..Config::default() };
-    emit_to_write_style(out, &config, shown, &diagnostic(finding, shown, with_run)).map_err(|error| match error {
-        FilesError::Io(error) => error,
-        other => io::Error::other(other.to_string()),
+    emit_to_write_style(out, &config, shown, &diagnostic(finding, shown, with_run)).map_err(|error| {
+        match error {
+            FilesError::Io(error) => error,
+            other => io::Error::other(other.to_string()),
+        }
     })
 }
 

@@ -8,7 +8,10 @@ use crate::finding::{Actor, Counterexample};
 const WIDEST: usize = 30;
 
 /// The lines of the table. `place` says where a location is, such as `src/lib.rs:12`.
-pub(super) fn lines(run: &Counterexample, mut place: impl FnMut(crate::facts::Location) -> String) -> Vec<String> {
+pub(super) fn lines(
+    run: &Counterexample,
+    mut place: impl FnMut(crate::facts::Location) -> String,
+) -> Vec<String> {
     let columns: Vec<Actor> = Actor::ALL.into_iter().filter(|actor| is_used(run, *actor)).collect();
     let mut rows: Vec<Vec<String>> = Vec::new();
     for step in &run.steps {
@@ -57,7 +60,8 @@ fn broken(number: usize, row: &[String], widths: &[usize]) -> Vec<String> {
     let height = cells.iter().map(Vec::len).max().unwrap_or(0);
     (0..height)
         .map(|at| {
-            let part: Vec<String> = cells.iter().map(|cell| cell.get(at).cloned().unwrap_or_default()).collect();
+            let part: Vec<String> =
+                cells.iter().map(|cell| cell.get(at).cloned().unwrap_or_default()).collect();
             let mark = if at == 0 { number.to_string() } else { String::new() };
             line(&mark, &part, widths)
         })

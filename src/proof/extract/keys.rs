@@ -52,7 +52,8 @@ impl Reader<'_> {
     }
 
     fn acquire(&self, at: usize, operation: &Operation, ttl: &Ttl, owner: &OwnerValue) -> Part {
-        let later = (*ttl == Ttl::None && !operation.context.in_script).then(|| self.later_expiry(at, operation));
+        let later =
+            (*ttl == Ttl::None && !operation.context.in_script).then(|| self.later_expiry(at, operation));
         let later = later.flatten();
         let is_heard_later = later.is_some_and(|expiry| expiry.after_acquire.is_none());
         let take = Command::Take {
@@ -109,9 +110,21 @@ impl Reader<'_> {
         if let Some(read) = sequence.ownership_read(operation).filter(|_| sequence.is_own(operation)) {
             return self.extension(operation, ttl, Some(read), true);
         }
-        let look = operation.decided_by.and_then(|at| sequence.operations.get(at));
+        // A script that has asked before is one step.
+        let in_one_step = operation.context.in_script
+            && sequence.operations.iter().any(|other| {
+                other.step == operation.step
+                    && other.key == operation.key
+                    && matches!(other.action, Action::Read | Action::Exists)
+                    && operation.decided_by.is_some()
+            });
+        let look = operation.decided_by.and_then(|at| sequence.operations.get(at)).filter(|_| !in_one_step);
         let take = Command::Take {
-            asks: if look.is_some() { Asks::Remembered } else { Asks::Nothing },
+            asks: match look {
+                _ if in_one_step => Asks::Stored,
+                Some(_) => Asks::Remembered,
+                None => Asks::Nothing,
+            },
             life: life(ttl),
             owner: owner_of(owner),
             token: TokenOf::Take,
@@ -180,8 +193,9 @@ impl Reader<'_> {
         let (at, release) = operations.iter().enumerate().find(|(_, operation)| {
             matches!(operation.action, Action::Delete { .. }) && operation.after_acquire.is_none()
         })?;
-        let acquire =
-            operations[at + 1..].iter().find(|o| o.key == release.key && o.action.is_acquire() && !o.is_test)?;
+        let acquire = operations[at + 1..]
+            .iter()
+            .find(|o| o.key == release.key && o.action.is_acquire() && !o.is_test)?;
         let Action::Acquire { ttl, owner } = &acquire.action else { return None };
         let free = Command::Free { asks: Asks::Stored, answer: Answer::Heard, is_last: false };
         let take = Command::Take {

@@ -34,7 +34,8 @@ pub(super) fn add(inventory: &Inventory, found: &mut Found) {
     }
     for token in late_tokens(inventory) {
         let protocol = found.named(&token.lock);
-        let take = Step { command: plain_take(protocol.life, TokenOf::Later), place: Some(token.acquired_at) };
+        let take =
+            Step { command: plain_take(protocol.life, TokenOf::Later), place: Some(token.acquired_at) };
         let draw = Step { command: Command::Draw(Source::Counter), place: Some(token.location) };
         protocol.add(part(Role::Acquire, &token.source, vec![take, draw], []));
     }
@@ -66,9 +67,8 @@ fn add_late_write(protocol: &mut Protocol, region: &HeldRegion, write: &LateWrit
 /// The release of a region, as it is known from its operation.
 fn free_at(protocol: &Protocol, region: &HeldRegion) -> Step {
     let known = protocol.releases.iter().find(|release| release.is_at(region.released_at));
-    let free = known.and_then(|release| {
-        release.steps.iter().rfind(|step| matches!(step.command, Command::Free { .. }))
-    });
+    let free = known
+        .and_then(|release| release.steps.iter().rfind(|step| matches!(step.command, Command::Free { .. })));
     let safe = Command::Free { asks: Asks::Stored, answer: Answer::Heard, is_last: true };
     Step { command: free.map_or(safe, |free| free.command), place: Some(region.released_at) }
 }

@@ -15,7 +15,9 @@ pub(super) fn of(repetition: &Repetition, loops: &[RenewalLoop<'_>]) -> Rhythm {
     let left_by = repetition.task.and_then(|task| task.left_by);
     let is_unseen = matches!(handle, Some(Handle::Dropped | Handle::Stopped | Handle::StoppedAfterRelease));
     Rhythm {
-        pause: pause.and_then(|pause| pause.length.as_part_of(&ttl)).and_then(|(part, whole)| small(part, whole)),
+        pause: pause
+            .and_then(|pause| pause.length.as_part_of(&ttl))
+            .and_then(|(part, whole)| small(part, whole)),
         on_failure: match repetition.on_failure {
             OnFailure::GoesOn => Failure::GoesOn,
             OnFailure::Ends if is_unseen => Failure::Ends,
@@ -47,12 +49,8 @@ fn small(part: i128, whole: i128) -> Option<(u32, u32)> {
 /// Intervals and TTLs that the defaults of configurations put side by side.
 pub(super) fn add_defaults(inventory: &Inventory, found: &mut Found) {
     for default in &inventory.renewal_defaults {
-        let extend = Command::Extend {
-            asks: Asks::Stored,
-            life: Life::Timed,
-            revives: false,
-            answer: Answer::Heard,
-        };
+        let extend =
+            Command::Extend { asks: Asks::Stored, life: Life::Timed, revives: false, answer: Answer::Heard };
         let step = Step { command: extend, place: Some(default.location) };
         let mut renewal = part(Role::Renew, &default.ty, vec![step], [default.ttl_at]);
         renewal.rhythm = Rhythm {

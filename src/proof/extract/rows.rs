@@ -6,10 +6,12 @@ use super::{Found, keys, part, rhythms};
 use crate::facts::Location;
 use crate::facts::sql::{ExprKind, WriteVerb};
 use crate::locks::guard::{GuardKind, LooseReason, NewToken, new_token};
+use crate::locks::naming;
 use crate::locks::rows::{Protection, Purpose, RowWrite, drawn_tokens, row_writes};
 use crate::locks::tables::TokenKind;
 use crate::locks::{
-    CountUse, Inventory, RenewalLoop, SqlSite, constant_row_owners, ignored_row_acquires, unguarded_row_claims,
+    CountUse, Inventory, RenewalLoop, SqlSite, constant_row_owners, ignored_row_acquires,
+    unguarded_row_claims,
 };
 use crate::proof::protocol::{
     Answer, Asks, Command, Guard, Life, Owner, Part, Role, Sets, Source, Step, Store, TokenOf,
@@ -42,7 +44,12 @@ fn add_looked_up(inventory: &Inventory, found: &mut Found) {
         let look = Step { command: Command::Look, place: claim.read };
         let take = take(Asks::Remembered, Life::Timed, Owner::Own, TokenOf::Take, Answer::Heard);
         let steps = vec![look, Step { command: take, place: Some(claim.site.location()) }];
-        found.of(Store::Rows, claim.table).add(part(Role::Acquire, function(claim.site), steps, claim.site.call));
+        found.of(Store::Rows, claim.table).add(part(
+            Role::Acquire,
+            function(claim.site),
+            steps,
+            claim.site.call,
+        ));
     }
 }
 
@@ -68,7 +75,9 @@ fn evidence(row: &RowWrite<'_>) -> Vec<String> {
     if profile.is_lock_table {
         found.push("its table is one of locks".to_owned());
     }
-    for (columns, what) in [(&profile.owners, "says who has the row"), (&profile.deadlines, "says until when")] {
+    for (columns, what) in
+        [(&profile.owners, "says who has the row"), (&profile.deadlines, "says until when")]
+    {
         if let Some(column) = columns.first() {
             found.push(format!("`{column}` {what}"));
         }
@@ -81,7 +90,12 @@ fn evidence(row: &RowWrite<'_>) -> Vec<String> {
 
 fn life(row: &RowWrite<'_>) -> Life {
     let profile = row.profile;
-    let is_timed = !profile.deadlines.is_empty() || !profile.claim_times.is_empty() || profile.taken_back;
+    let columns = row.table.into_iter().flat_map(|table| &table.columns);
+    let is_moment = |name: &str| naming::is_time(name) || naming::is_weak_deadline(name);
+    let is_timed = !profile.deadlines.is_empty()
+        || !profile.claim_times.is_empty()
+        || profile.taken_back
+        || columns.into_iter().any(|column| is_moment(&column.name));
     if is_timed { Life::Timed } else { Life::Endless }
 }
 
@@ -120,13 +134,24 @@ impl<'i> Reader<'i> {
             return parts;
         }
         match row.purpose {
-            Purpose::Release => vec![self.release(row), self.write(row)],
+            Purpose::Release => {
+                let forgets = self.sets(row, false) == Sets::First;
+                std::iter::once(self.release(row)).chain(forgets.then(|| self.write(row))).collect()
+            }
             Purpose::Renew => self.renewals(row),
-            Purpose::Sweep if row.profile.tokens.is_empty() => Vec::new(),
-            Purpose::Acquire => Vec::new(),
-            Purpose::Bookkeeping if row.write.verb == WriteVerb::Insert => Vec::new(),
-            Purpose::Bookkeeping | Purpose::Protected | Purpose::Sweep => vec![self.write(row)],
+            Purpose::Protected if self.is_protected(row) => vec![self.write(row)],
+            Purpose::Sweep | Purpose::Bookkeeping if self.sets(row, false) == Sets::First => {
+                vec![self.write(row)]
+            }
+            Purpose::Acquire | Purpose::Protected | Purpose::Sweep | Purpose::Bookkeeping => Vec::new(),
         }
+    }
+
+    /// Whether the write is made because of a right that can be lost: the row has a token, or a worker was given it.
+    fn is_protected(&self, row: &RowWrite<'_>) -> bool {
+        let open = row.protection(self.inventory) == Protection::Open;
+        let asks_otherwise = !row.site.statement.parsed && row.mentions_any();
+        !row.keeps_a_sum() && !asks_otherwise && (!open || row.token().is_some() || row.finishes_claim())
     }
 
     fn acquire(&self, row: &RowWrite<'_>) -> Part {
@@ -186,7 +211,9 @@ impl<'i> Reader<'i> {
     /// What a statement that frees or extends a row asks.
     fn asks(&self, row: &RowWrite<'_>) -> Asks {
         match row.protection(self.inventory) {
-            Protection::Open | Protection::Loose { .. } if !row.site.compared_reads.is_empty() => Asks::Remembered,
+            Protection::Open | Protection::Loose { .. } if !row.site.compared_reads.is_empty() => {
+                Asks::Remembered
+            }
             Protection::Open | Protection::Loose { .. } => Asks::Nothing,
             Protection::Fenced { .. } | Protection::Held { .. } | Protection::Elsewhere => Asks::Stored,
         }
@@ -248,7 +275,9 @@ impl<'i> Reader<'i> {
         match new_token(row.write, &token.name) {
             NewToken::Kept => Sets::Kept,
             NewToken::Raised(_) => Sets::Raised,
-            NewToken::Given(assignment) if matches!(assignment.value.kind, ExprKind::Number(_)) => Sets::First,
+            NewToken::Given(assignment) if matches!(assignment.value.kind, ExprKind::Number(_)) => {
+                Sets::First
+            }
             NewToken::Given(assignment) if is_version => {
                 let compares = row.compares();
                 let is_kept = compares.iter().any(|(column, _, value)| {

@@ -17,7 +17,11 @@ pub(super) fn add(inventory: &Inventory, found: &mut Found) {
                 life: life(inventory, site),
                 owner: Owner::Own,
                 token: TokenOf::Take,
-                answer: if site.reply_dropped && lock.act == SessionAct::Try { Answer::Dropped } else { Answer::Heard },
+                answer: if site.reply_dropped && lock.act == SessionAct::Try {
+                    Answer::Dropped
+                } else {
+                    Answer::Heard
+                },
             },
         };
         let role = if lock.act == SessionAct::Release { Role::Release } else { Role::Acquire };

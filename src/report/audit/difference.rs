@@ -14,8 +14,11 @@ pub fn write_difference(out: &mut dyn Write, changes: &[Change]) -> io::Result<(
         return writeln!(out, "no lock is better or worse");
     }
     for change in changes {
-        let items: Vec<String> =
-            change.items.iter().map(|(item, before, now)| format!("{} {before} -> {now}", item.name())).collect();
+        let items: Vec<String> = change
+            .items
+            .iter()
+            .map(|(item, before, now)| format!("{} {before} -> {now}", item.name()))
+            .collect();
         let name = sanitize::line(&change.name).replace('`', "'");
         writeln!(out, "- {}: `{name}` ({}): {}", change.direction.word(), change.store, items.join(", "))?;
     }

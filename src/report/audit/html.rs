@@ -34,7 +34,10 @@ pub fn write(out: &mut dyn Write, document: &Document<'_>) -> io::Result<()> {
 }
 
 fn overview(out: &mut dyn Write, document: &Document<'_>) -> io::Result<()> {
-    writeln!(out, "<nav aria-label=\"all locks\" class=\"scroll\">\n<table>\n<thead><tr><th scope=\"col\">lock</th>")?;
+    writeln!(
+        out,
+        "<nav aria-label=\"all locks\" class=\"scroll\">\n<table>\n<thead><tr><th scope=\"col\">lock</th>"
+    )?;
     for item in Item::ALL {
         writeln!(out, "<th scope=\"col\">{}</th>", item.name())?;
     }
@@ -97,7 +100,12 @@ fn article(
     writeln!(out, "</tbody>\n</table></div>")?;
     for finding in lock.findings.iter().filter_map(|at| document.finding(*at)) {
         let Some(run) = &finding.counterexample else { continue };
-        writeln!(out, "<details open>\n<summary>{}: {}</summary>", xml(finding.rule), prose(run.harm.sentence()))?;
+        writeln!(
+            out,
+            "<details open>\n<summary>{}: {}</summary>",
+            xml(finding.rule),
+            prose(run.harm.sentence())
+        )?;
         diagram::write(out, run, |location| place(location, places))?;
         writeln!(out, "</details>")?;
     }

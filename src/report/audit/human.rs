@@ -21,10 +21,12 @@ pub fn write(out: &mut dyn Write, document: &Document<'_>) -> io::Result<()> {
         }
         writeln!(out, "  shutdown  {}", sanitize::line(&lock.shutdown))?;
         for (item, verdict) in Item::ALL.into_iter().zip(&lock.verdicts) {
-            writeln!(out, "  {:11} {:9} {}", verdict.word(), item.name(), sanitize::line(reason(verdict)))?;
+            let line =
+                format!("  {:11} {:9} {}", verdict.word(), item.name(), sanitize::line(reason(verdict)));
+            writeln!(out, "{}", line.trim_end())?;
             for finding in failed(verdict).iter().filter_map(|at| document.finding(*at)) {
                 let at = place(finding.primary, &mut places);
-                writeln!(out, "{:24}{at} {}[{}]", "", sanitize::line(&finding.message), finding.rule)?;
+                writeln!(out, "{:24}{at} {}: {}", "", finding.rule, sanitize::line(&finding.message))?;
             }
         }
         for one in &lock.unresolved {

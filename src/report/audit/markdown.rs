@@ -33,7 +33,12 @@ pub fn write(out: &mut dyn Write, document: &Document<'_>) -> io::Result<()> {
                 .iter()
                 .filter_map(|at| document.finding(*at))
                 .map(|finding| {
-                    format!("{} {} ({})", code(&place(finding.primary, &mut places)), text(&finding.message), finding.rule)
+                    format!(
+                        "{} {} ({})",
+                        code(&place(finding.primary, &mut places)),
+                        text(&finding.message),
+                        finding.rule
+                    )
                 })
                 .collect();
             let why = if findings.is_empty() { text(reason(verdict)) } else { findings.join("; ") };

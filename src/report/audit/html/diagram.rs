@@ -22,7 +22,9 @@ pub(super) fn write(
         .into_iter()
         .filter(|actor| {
             let is_on = |on: &Actor| on == actor;
-            run.steps.iter().any(|step| is_on(&step.actor) || step.effect.as_ref().is_some_and(|(on, _)| is_on(on)))
+            run.steps
+                .iter()
+                .any(|step| is_on(&step.actor) || step.effect.as_ref().is_some_and(|(on, _)| is_on(on)))
         })
         .collect();
     let x = |actor: Actor| LEFT + columns.iter().position(|column| *column == actor).unwrap_or(0) * COLUMN;
@@ -44,11 +46,22 @@ pub(super) fn write(
         if !step.is_assumed {
             let at = clipped(&place(step.location), WIDEST + 2);
             let below = if step.action.chars().count() > WIDEST { 29 } else { 15 };
-            writeln!(out, "<text class=\"place\" x=\"{}\" y=\"{}\">{}</text>", x(step.actor) + 12, y + below, xml(&at))?;
+            writeln!(
+                out,
+                "<text class=\"place\" x=\"{}\" y=\"{}\">{}</text>",
+                x(step.actor) + 12,
+                y + below,
+                xml(&at)
+            )?;
         }
         let Some((on, text)) = step.effect.as_ref().filter(|(on, _)| *on != step.actor) else { continue };
         let (from, to) = (x(step.actor) + 6, x(*on).saturating_sub(7));
-        writeln!(out, "<path class=\"arrow\" d=\"M{from} {} L{to} {}\" stroke-dasharray=\"2 4\"/>", y + 6, y + 6)?;
+        writeln!(
+            out,
+            "<path class=\"arrow\" d=\"M{from} {} L{to} {}\" stroke-dasharray=\"2 4\"/>",
+            y + 6,
+            y + 6
+        )?;
         point(out, *on, x(*on), y, text)?;
     }
     let harm = format!("so {}", run.harm.sentence());
