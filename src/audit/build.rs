@@ -12,7 +12,8 @@ use crate::proof::prove::prove;
 pub fn audit(inventory: &Inventory, findings: &[Finding]) -> Audit {
     let protocols = proof::protocols(inventory);
     let locks = protocols.iter().filter(|protocol| is_lock(protocol));
-    Audit { locks: locks.map(|protocol| of_lock(inventory, protocol, findings)).collect() }
+    let locks = locks.map(|protocol| of_lock(inventory, protocol, findings)).collect();
+    Audit { locks, protocols }
 }
 
 /// Fenced tables whose leases are elsewhere are no locks of these sources.

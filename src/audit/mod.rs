@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::facts::Location;
 use crate::harm::Harm;
+use crate::proof::protocol::Protocol;
 
 pub use build::audit;
 pub use difference::{Change, Direction, difference};
@@ -21,6 +22,8 @@ pub use difference::{Change, Direction, difference};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Audit {
     pub locks: Vec<LockAudit>,
+    /// What the model was made of, fenced tables without a lock among them.
+    pub protocols: Vec<Protocol>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 use super::{Item, LockAudit, Model, Verdict, words};
 use crate::finding::Finding;
+use crate::harm::Harm;
 use crate::locks::{Binary, Inventory, SigtermHandling};
 use crate::proof::protocol::Protocol;
 use crate::rules;
@@ -45,6 +46,9 @@ impl Known<'_> {
         let open = writes.iter().filter(|write| !words::is_fenced(write)).count();
         match (writes.len(), open) {
             (0, _) => Verdict::Unknown("no write under it is seen".to_owned()),
+            (_, 0) if self.model.reached.contains(&Harm::StaleWrite) => {
+                Verdict::Unknown("in the model a stale write passes, and no rule speaks of it".to_owned())
+            }
             (all, 0) => Verdict::Holds(format!(
                 "{} refused when they are stale",
                 counted(all, "write is", "writes are")
@@ -64,7 +68,8 @@ impl Known<'_> {
         if model.is_cut {
             return Verdict::Unknown("the model has too many states".to_owned());
         }
-        if let Some(harm) = model.reached.first() {
+        // What the storage lets in is the first item's.
+        if let Some(harm) = model.reached.iter().find(|harm| **harm != Harm::StaleWrite) {
             return Verdict::Unknown(format!("in the model {}, and no rule speaks of it", harm.sentence()));
         }
         Verdict::Holds(format!(

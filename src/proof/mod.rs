@@ -18,37 +18,38 @@ use crate::finding::Finding;
 use crate::locks::Inventory;
 use crate::rules;
 
+use explore::{Outcome, Run, explore};
 use protocol::Protocol;
 use scenario::{Scenario, scenarios};
 
 /// Gives each finding about a protocol the shortest run that does its harm.
 pub fn attach(inventory: &Inventory, findings: &mut [Finding]) {
-    let wanted = |finding: &Finding| rules::find(finding.rule).is_some_and(|rule| !rule.harms.is_empty());
-    if !findings.iter().any(wanted) {
+    if !findings.iter().any(is_about_a_protocol) {
         return;
     }
     let protocols = extract::protocols(inventory);
     for finding in findings {
-        let Some(rule) = rules::find(finding.rule) else { continue };
-        finding.counterexample = rule.harms.iter().find_map(|harm| {
-            let found = scenarios(&protocols, finding, *harm).into_iter();
-            found.filter_map(|scenario| scenario.shown(*harm, finding.primary)).next()
-        });
+        let found = shortest(&protocols, finding);
+        finding.counterexample = found.map(|(scenario, run)| narrate::told(&scenario, &run, finding.primary));
     }
 }
 
-impl Scenario<'_> {
-    /// The shortest run of it that ends in the harm, in words.
-    fn shown(
-        &self,
-        harm: crate::harm::Harm,
-        nearest: crate::facts::Location,
-    ) -> Option<crate::finding::Counterexample> {
-        match explore::explore(&self.system(), &[harm]) {
-            explore::Outcome::Harmful(run) => Some(narrate::told(self, &run, nearest)),
-            explore::Outcome::Harmless(_) | explore::Outcome::Cut => None,
-        }
-    }
+/// Whether a finding has to lead to a harm in the model.
+pub fn is_about_a_protocol(finding: &Finding) -> bool {
+    rules::find(finding.rule).is_some_and(|rule| !rule.harms.is_empty())
+}
+
+/// The shortest run that does the worst harm of a finding, and the program that it is a run of.
+pub fn shortest<'p>(protocols: &'p [Protocol], finding: &Finding) -> Option<(Scenario<'p>, Run)> {
+    let harms = &rules::find(finding.rule)?.harms;
+    harms.iter().find_map(|harm| {
+        scenarios(protocols, finding, *harm).into_iter().find_map(|scenario| {
+            match explore(&scenario.system(), &[*harm]) {
+                Outcome::Harmful(run) => Some((scenario, run)),
+                Outcome::Harmless(_) | Outcome::Cut => None,
+            }
+        })
+    })
 }
 
 /// All protocols of the workspace, for those who list them.

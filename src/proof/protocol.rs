@@ -4,7 +4,7 @@
 use crate::facts::Location;
 
 /// Everything that the workspace does with one lock.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Protocol {
     /// The key template or the table.
     pub lock: String,
@@ -36,7 +36,7 @@ pub enum Store {
 }
 
 /// One way in which a worker does one thing with the lock.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
     pub role: Role,
     /// The function that shows it.

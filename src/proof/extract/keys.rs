@@ -9,7 +9,7 @@ use crate::proof::protocol::{Answer, Asks, Command, Life, Owner, Part, Role, Ste
 pub(super) fn add(inventory: &Inventory, found: &mut Found) {
     let loops = inventory.renewal_loops();
     for sequence in &inventory.sequences {
-        let reader = Reader { sequence, loops: &loops };
+        let reader = Reader { inventory, sequence, loops: &loops };
         for (at, operation) in sequence.operations.iter().enumerate() {
             if operation.is_test {
                 continue;
@@ -31,6 +31,7 @@ pub(super) fn add(inventory: &Inventory, found: &mut Found) {
 }
 
 struct Reader<'s> {
+    inventory: &'s Inventory,
     sequence: &'s Sequence,
     loops: &'s [RenewalLoop<'s>],
 }
@@ -43,7 +44,7 @@ impl Reader<'_> {
                 Some(self.overwrite(operation, ttl, owner))
             }
             Action::Expire { ttl, .. } | Action::Overwrite { ttl, .. } => {
-                let belongs = self.sequence.completes_an_acquire(operation);
+                let belongs = self.sequence.completes_an_acquire(operation) || self.is_of_a_take(operation);
                 (!belongs).then(|| self.renewal(operation, ttl))
             }
             Action::Delete { .. } => Some(self.release(operation)),
@@ -104,28 +105,50 @@ impl Reader<'_> {
         })
     }
 
+    /// The script that takes the key by a plain SET gives it its lifetime as well.
+    fn is_of_a_take(&self, operation: &Operation) -> bool {
+        let takes =
+            |other: &Operation| matches!(other.action, Action::Overwrite { only_if_present: false, .. });
+        self.sequence.operations.iter().any(|other| {
+            operation.context.in_script
+                && other.step == operation.step
+                && other.key == operation.key
+                && takes(other)
+        })
+    }
+
     /// A SET that takes the lock, or takes it away.
     fn overwrite(&self, operation: &Operation, ttl: &Ttl, owner: &OwnerValue) -> Part {
         let sequence = self.sequence;
         if let Some(read) = sequence.ownership_read(operation).filter(|_| sequence.is_own(operation)) {
             return self.extension(operation, ttl, Some(read), true);
         }
-        // A script that has asked before is one step.
+        // A script that has asked before is one step; one that nobody competes with by NX asks for something else,
+        // such as the head of a queue.
+        let is_alone = self.inventory.keys[operation.key].acquires.is_empty();
         let in_one_step = operation.context.in_script
+            && (is_alone
+                || sequence.operations.iter().any(|other| {
+                    other.step == operation.step
+                        && other.key == operation.key
+                        && matches!(other.action, Action::Read | Action::Exists)
+                        && operation.decided_by.is_some()
+                }));
+        let look = operation.decided_by.and_then(|at| sequence.operations.get(at)).filter(|_| !in_one_step);
+        let gets_lifetime = operation.context.in_script
+            && *ttl == Ttl::None
             && sequence.operations.iter().any(|other| {
                 other.step == operation.step
                     && other.key == operation.key
-                    && matches!(other.action, Action::Read | Action::Exists)
-                    && operation.decided_by.is_some()
+                    && matches!(other.action, Action::Expire { .. })
             });
-        let look = operation.decided_by.and_then(|at| sequence.operations.get(at)).filter(|_| !in_one_step);
         let take = Command::Take {
             asks: match look {
                 _ if in_one_step => Asks::Stored,
                 Some(_) => Asks::Remembered,
                 None => Asks::Nothing,
             },
-            life: life(ttl),
+            life: if gets_lifetime { Life::Timed } else { life(ttl) },
             owner: owner_of(owner),
             token: TokenOf::Take,
             answer: Answer::Heard,

@@ -128,7 +128,7 @@ impl<'i> Reader<'i> {
     }
 
     fn parts(&self, row: &RowWrite<'_>) -> Vec<Part> {
-        if row.takes_lease() || row.purpose == Purpose::Acquire {
+        if row.purpose != Purpose::Renew && (row.takes_lease() || row.purpose == Purpose::Acquire) {
             let mut parts = vec![self.acquire(row)];
             parts.extend(self.drawn_at(row).map(|_| self.write(row)));
             return parts;

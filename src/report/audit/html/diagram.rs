@@ -7,7 +7,7 @@ use crate::finding::{Actor, Counterexample};
 use crate::report::written::xml;
 
 const COLUMN: usize = 230;
-const ROW: usize = 46;
+const ROW: usize = 50;
 const TOP: usize = 44;
 const LEFT: usize = 16;
 /// What fits into a column, in characters.
@@ -45,7 +45,7 @@ pub(super) fn write(
         point(out, step.actor, x(step.actor), y, &step.action)?;
         if !step.is_assumed {
             let at = clipped(&place(step.location), WIDEST + 2);
-            let below = if step.action.chars().count() > WIDEST { 29 } else { 15 };
+            let below = if step.action.chars().count() > WIDEST { 33 } else { 20 };
             writeln!(
                 out,
                 "<text class=\"place\" x=\"{}\" y=\"{}\">{}</text>",
