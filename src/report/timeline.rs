@@ -121,11 +121,11 @@ mod tests {
         };
         let text = lines(&run, |_| "a.rs:1".to_owned()).join("\n");
         insta::assert_snapshot!(text, @r"
-           worker 1                       store
-         1 takes the lock                 held by worker 1
-         2 asks for the lock: no answer,                                 a.rs:1
+           worker 1                        store
+         1 takes the lock                  held by worker 1
+         2 asks for the lock: no answer,                                  a.rs:1
            and that counts as a yes
-         3                                the lock's time is over: free  a.rs:1
+         3                                 the lock's time is over: free  a.rs:1
            so the lock of another worker is gone
         ");
     }

@@ -107,7 +107,7 @@ fn article(
             prose(run.harm.sentence())
         )?;
         diagram::write(out, run, |location| place(location, places))?;
-        writeln!(out, "</details>")?;
+        writeln!(out, "</div>\n</details>")?;
     }
     writeln!(out, "</article>")
 }

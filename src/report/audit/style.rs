@@ -23,13 +23,14 @@ article { border: 1px solid var(--line); border-radius: .5rem; padding: 1rem 1.2
 .holds { color: var(--good); font-weight: 600; white-space: nowrap; } .fails { color: var(--bad); font-weight: 600; }
 .open { color: var(--open); font-weight: 600; white-space: nowrap; }
 summary { cursor: pointer; font-weight: 600; margin-top: .5rem; }
-svg { display: block; max-width: 100%; height: auto; font: 13px system-ui, sans-serif; }
+nav td:first-child { min-width: 9rem; }
+svg { display: block; min-width: 38rem; max-width: 100%; height: auto; font: 13px system-ui, sans-serif; }
 svg text { fill: var(--ink); } svg .place { fill: var(--dim); font: 11px ui-monospace, monospace; }
 svg .head { font-weight: 600; } svg .rail { stroke: var(--line); stroke-width: 2; }
 svg .arrow { stroke: var(--dim); stroke-width: 1.2; fill: none; } svg .harm { fill: var(--bad); font-weight: 600; }
 svg .a0 { fill: var(--one); } svg .a1 { fill: var(--two); } svg .a2 { fill: var(--store); } svg .a3 { fill: var(--base); }
 @media print { body { max-width: none; padding: 0; font-size: 10pt; } article { break-inside: avoid; border-color: #999; }
-  .skip { display: none; } a { color: inherit; text-decoration: none; } svg { break-inside: avoid; }
+  .skip { display: none; } a { color: inherit; text-decoration: none; } svg { break-inside: avoid; min-width: 0; }
   :root { --ink: #000; --paper: #fff; --soft: #fff; --line: #999; --dim: #333; --good: #064; --bad: #900; --open: #640;
   --one: #036; --two: #406; --store: #064; --base: #640; } }
 ";
