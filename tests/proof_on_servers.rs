@@ -58,7 +58,8 @@ fn runs_of_the_model_happen_on_real_servers() {
     let (mut seen, mut wrong) = (BTreeSet::new(), Vec::new());
     for (store, program, run) in runs.values() {
         let locks: &dyn Locks = if *store == Store::Keys { &redis } else { &rows };
-        let drive = |short| Drive { locks, rows: &rows, program, run, short, workers: Default::default() }.drive();
+        let drive =
+            |short| Drive { locks, rows: &rows, program, run, short, workers: Default::default() }.drive();
         let is_timed = run.moments.iter().any(|(event, _)| event.what == What::Expires);
         let mut outcome = drive(SHORT[0]);
         for short in SHORT.iter().skip(1).filter(|_| is_timed) {
