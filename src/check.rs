@@ -29,6 +29,7 @@ pub use selection::{FailOn, Selection};
 pub use stop::Stop;
 pub use survey::{Survey, survey};
 
+use crate::audit::{Audit, audit};
 use crate::changes::Changes;
 use crate::configuration::{Configuration, Policy};
 use crate::facts::FileId;
@@ -36,6 +37,7 @@ use crate::facts::file::ParsedFile;
 use crate::facts::suppression::{FileSuppressions, JudgedSuppression};
 use crate::finding::{Finding, Severity, Summary};
 use crate::locks::Inventory;
+use crate::proof;
 use crate::resolve::Models;
 use crate::rules;
 use crate::sources::{Discovery, Packages, PathError, Request, Sources, Unsaved, discover};
@@ -72,6 +74,8 @@ pub struct Options {
     pub stop: Stop,
     /// Told how far the run is.
     pub progress: Progress,
+    /// Puts down what is known of every lock as well.
+    pub audits: bool,
 }
 
 /// What a run found, in the order in which it is reported.
@@ -83,6 +87,8 @@ pub struct Report {
     pub notes: Vec<String>,
     /// How far the SQL files were read.
     pub sql: SqlFigures,
+    /// Where it was asked for.
+    pub audit: Option<Audit>,
 }
 
 /// Why a run could not do its work.
@@ -249,8 +255,10 @@ fn judge(inventory: &mut Inventory, parsed: &[ParsedFile], sources: &Sources, op
     }
     findings.sort_by(|a, b| order(a).cmp(&order(b)));
     findings.dedup();
+    proof::attach(inventory, &mut findings);
     let summary = summarise(&findings, suppressed.len(), parsed, sources);
-    Report { summary, findings, notes, sql: figures::sql_figures(parsed, sources) }
+    let audit = options.audits.then(|| audit(inventory, &findings));
+    Report { summary, findings, notes, sql: figures::sql_figures(parsed, sources), audit }
 }
 
 /// By place first: files are numbered in the order of their paths.

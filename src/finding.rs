@@ -5,6 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::facts::Location;
+use crate::harm::Harm;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -47,6 +48,62 @@ pub struct Finding {
     pub help: String,
     /// Edits that do it, where the text shows what to write.
     pub fixes: Vec<Fix>,
+    /// A shortest run that ends in the harm.
+    pub counterexample: Option<Counterexample>,
+}
+
+/// A run of the model of a lock.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Counterexample {
+    pub harm: Harm,
+    pub steps: Vec<RunStep>,
+}
+
+/// One event of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunStep {
+    pub actor: Actor,
+    /// What it does, or what happens to it.
+    pub action: String,
+    /// What the store or the database is like behind it, where that has changed or was asked.
+    pub effect: Option<(Actor, String)>,
+    /// The code that it is a step of; for a pause, the code that waits meanwhile.
+    pub location: Location,
+    /// These sources do not show the step itself.
+    pub is_assumed: bool,
+}
+
+impl RunStep {
+    /// In one line, for readers that have no columns.
+    pub fn sentence(&self) -> String {
+        let (actor, action) = (self.actor.name(), &self.action);
+        match &self.effect {
+            Some((on, text)) if *on != self.actor => format!("{actor}: {action} ({}: {text})", on.name()),
+            Some((_, text)) => format!("{actor}: {action} ({text})"),
+            None => format!("{actor}: {action}"),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Actor {
+    First,
+    Second,
+    Store,
+    Database,
+}
+
+impl Actor {
+    pub const ALL: [Self; 4] = [Self::First, Self::Second, Self::Store, Self::Database];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::First => "worker 1",
+            Self::Second => "worker 2",
+            Self::Store => "store",
+            Self::Database => "database",
+        }
+    }
 }
 
 /// How sure it is that an edit is what its author would write.

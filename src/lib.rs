@@ -3,6 +3,7 @@
 //! Data flows one way: `sources` → front ends (`rust`, `sql`, `lua`) → `facts` → `resolve` → `locks` →
 //! `rules` → `report`. `ARCHITECTURE.md` names the invariants that keep it so.
 
+pub mod audit;
 pub mod changes;
 pub mod check;
 pub mod cli;
@@ -10,9 +11,11 @@ pub mod configuration;
 pub mod facts;
 pub mod finding;
 pub mod fixing;
+pub mod harm;
 pub mod language_server;
 pub mod locks;
 pub mod lua;
+pub mod proof;
 pub mod proposal;
 pub mod report;
 pub mod resolve;

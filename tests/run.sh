@@ -27,7 +27,11 @@ step 'documentation' env RUSTDOCFLAGS='-D warnings' cargo doc --workspace --all-
 step 'release build' cargo build --release --locked
 step 'labelled cases' cargo test --release --locked --test cases -- --nocapture
 step 'published crates' cargo test --release --locked --test corpus -- --include-ignored --nocapture
+step 'model and rules' cargo test --release --locked --test proof -- --nocapture
+step 'model and servers' cargo test --release --locked --test proof_on_servers -- --include-ignored --nocapture
 step 'database servers' cargo test --release --locked --test databases -- --include-ignored
+# Needs chromium, and fails without it.
+step 'page in a browser' cargo test --release --locked --test audit -- --include-ignored
 # Needs pre-commit and check-jsonschema on the PATH (pip has both), and fails without them.
 step 'hook' cargo test --release --locked --test hook -- --include-ignored
 # Real editors: Debian's neovim, and rust-analyzer from rustup.

@@ -56,6 +56,7 @@ impl Case<'_> {
             function: None,
             package: None,
             compared_reads: Vec::new(),
+            is_timed: false,
             repetitions: Vec::new(),
             binds: Vec::new(),
         };

@@ -1,6 +1,7 @@
 //! Which lines of which files have changed since a revision, as git tells. It knows no finding.
 
 mod diff;
+mod tree;
 mod uncommitted;
 
 use std::collections::BTreeMap;
@@ -9,6 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+pub use tree::check_out;
 pub use uncommitted::{UncommittedError, refuse_uncommitted};
 
 /// Lines from 1, both ends included.
@@ -23,7 +25,7 @@ pub struct Changes {
 /// Why git could not tell.
 #[derive(Debug, thiserror::Error)]
 pub enum ChangesError {
-    #[error("`--new-since` needs git, which cannot be run: {0}")]
+    #[error("comparing with a revision needs git, which cannot be run: {0}")]
     NoGit(io::Error),
     #[error("git cannot tell what has changed since `{revision}`: {message}")]
     Refused { revision: String, message: String },
@@ -37,19 +39,9 @@ impl Changes {
         let root = git.run(&["rev-parse", "--show-toplevel"])?;
         let root = PathBuf::from(root.trim_end_matches(['\r', '\n']));
         let root = root.canonicalize().unwrap_or(root);
-        // An option-like revision is refused rather than obeyed.
-        let base = git
-            .run(&["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{revision}^{{commit}}")])
-            .map_err(|error| match error {
-                ChangesError::Refused { revision, message } if message.is_empty() => {
-                    let message = "there is no such commit (a shallow clone may lack it)".to_owned();
-                    ChangesError::Refused { revision, message }
-                }
-                other => other,
-            })?;
-        let base = base.trim();
-        let parted = git.run(&["merge-base", base, "HEAD"]);
-        let start = parted.as_deref().map_or(base, str::trim);
+        let base = git.commit()?;
+        let parted = git.run(&["merge-base", &base, "HEAD"]);
+        let start = parted.as_deref().map_or(base.as_str(), str::trim);
         let diff = git.run(&[
             "-c",
             "core.quotePath=false",
@@ -85,6 +77,19 @@ struct Git<'a> {
 }
 
 impl Git<'_> {
+    /// The revision's commit. An option-like revision is refused rather than obeyed.
+    fn commit(&self) -> Result<String, ChangesError> {
+        let named = format!("{}^{{commit}}", self.revision);
+        match self.run(&["rev-parse", "--verify", "--quiet", "--end-of-options", &named]) {
+            Ok(commit) => Ok(commit.trim().to_owned()),
+            Err(ChangesError::Refused { revision, message }) if message.is_empty() => {
+                let message = "there is no such commit (a shallow clone may lack it)".to_owned();
+                Err(ChangesError::Refused { revision, message })
+            }
+            Err(other) => Err(other),
+        }
+    }
+
     fn run(&self, arguments: &[&str]) -> Result<String, ChangesError> {
         let output = Command::new(OsStr::new("git"))
             .args(arguments)

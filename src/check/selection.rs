@@ -116,6 +116,7 @@ mod tests {
             lock: None,
             help: String::new(),
             fixes: Vec::new(),
+            counterexample: None,
         }
     }
 

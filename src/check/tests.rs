@@ -20,6 +20,7 @@ fn options(folder: &Path, paths: &[&str]) -> Options {
         kept: Arc::default(),
         stop: Stop::default(),
         progress: Progress::default(),
+        audits: false,
     }
 }
 

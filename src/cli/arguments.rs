@@ -24,6 +24,8 @@ pub(super) struct Arguments {
 pub(super) enum Command {
     /// Find problems (the default command)
     Check(CheckArguments),
+    /// List every lock with its life cycle and its verdict on the four items of the checklist
+    Audit(AuditArguments),
     /// Write down today's findings, so that later checks report new ones only
     Baseline(BaselineArguments),
     /// Write a configuration for the project as it is, and the hook for pre-commit; overwrites nothing
@@ -86,6 +88,9 @@ pub(super) struct CheckArguments {
     pub(super) new_since: Option<String>,
     #[command(flatten)]
     pub(super) fixes: FixArguments,
+    /// Of which findings the human report shows the run of the model that does the harm
+    #[arg(long, value_enum, default_value_t, value_name = "WHICH")]
+    pub(super) runs: Runs,
     /// Count the findings of each rule at the end of the human report
     #[arg(long)]
     pub(super) statistics: bool,
@@ -158,6 +163,50 @@ pub(super) struct Scope {
     /// How many threads to use
     #[arg(long, value_name = "N", value_parser = parse_jobs)]
     pub(super) jobs: Option<NonZeroUsize>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct AuditArguments {
+    /// Files and folders; the working directory when none is given
+    #[arg(value_name = "PATH")]
+    pub(super) paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(super) scope: Scope,
+    /// The form of the audit on stdout
+    #[arg(long, value_enum, default_value_t)]
+    pub(super) format: AuditFormat,
+    /// Exit with 1 unless these items hold for every lock
+    #[arg(long, value_enum, value_name = "ITEM", value_delimiter = ',')]
+    pub(super) require: Vec<AuditItem>,
+    /// Say which locks are better or worse than at this revision (asks git)
+    #[arg(long, value_name = "REV")]
+    pub(super) diff: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(super) enum AuditFormat {
+    /// For people, at a terminal
+    #[default]
+    Human,
+    /// For a pull request or a wiki
+    Markdown,
+    /// One page that needs nothing but itself, with the runs drawn
+    Html,
+    /// One JSON object
+    Json,
+}
+
+/// The items of the checklist.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum AuditItem {
+    /// Storage refuses stale writes
+    Storage,
+    /// Ownership is compared and acted on in one step
+    Atomic,
+    /// No wall clock decides how long a lock is valid
+    Clock,
+    /// SIGTERM is handled
+    Shutdown,
 }
 
 #[derive(Debug, Args)]
@@ -235,8 +284,19 @@ pub(super) enum Format {
 pub(super) enum Schema {
     /// The report of `--format json`
     Json,
+    /// The output of `audit --format json`
+    Audit,
     /// leaselint.toml
     Config,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(super) enum Runs {
+    None,
+    /// Of the first of each rule
+    #[default]
+    First,
+    All,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]

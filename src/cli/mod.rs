@@ -13,6 +13,7 @@ mod progress;
 mod render;
 mod report_file;
 mod rule_pages;
+mod run_audit;
 mod run_check;
 mod run_options;
 mod stream;
@@ -55,6 +56,7 @@ fn answer(command: clap::Command, arguments: Vec<OsString>) -> u8 {
     };
     match parsed.command {
         Some(Command::Check(check)) => run_check::run(&check),
+        Some(Command::Audit(audit)) => run_audit::run(&audit),
         Some(Command::Baseline(arguments)) => run_check::write_baseline(&arguments),
         Some(Command::Init(arguments)) => init::run(&arguments),
         Some(Command::Lsp(arguments)) => language_server::run(arguments),
@@ -63,6 +65,7 @@ fn answer(command: clap::Command, arguments: Vec<OsString>) -> u8 {
         Some(Command::Completions { shell }) => print_bytes(&completions(shell)),
         Some(Command::Man(arguments)) => manual::run(&arguments),
         Some(Command::Schema { of: Schema::Json }) => print(crate::report::json::SCHEMA),
+        Some(Command::Schema { of: Schema::Audit }) => print(crate::report::audit::SCHEMA),
         Some(Command::Schema { of: Schema::Config }) => print(crate::configuration::SCHEMA),
         None => run_check::run(&parsed.check),
     }

@@ -9,11 +9,17 @@ use crate::report::{checkstyle, github, gitlab, human, json, junit, rdjson, rust
 use crate::sources::Sources;
 
 /// The report as text.
-pub(super) fn render(format: Format, report: &Report, sources: &Sources, look: Look) -> io::Result<Vec<u8>> {
+pub(super) fn render(
+    format: Format,
+    report: &Report,
+    sources: &Sources,
+    look: Look,
+    runs: human::Runs,
+) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     let (out, findings, summary) = (&mut text, &report.findings[..], &report.summary);
     match format {
-        Format::Human => human::write(out, findings, summary, sources, look)?,
+        Format::Human => human::write(out, findings, summary, sources, look, runs)?,
         Format::Concise => human::write_concise(out, findings, sources, look)?,
         Format::Json => json::write(out, findings, summary, sources)?,
         Format::Sarif => sarif::write(out, findings, sources)?,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use std::{fs, io};
 
-use super::arguments::{BaselineArguments, CheckArguments, FailOn, Format};
+use super::arguments::{self, BaselineArguments, CheckArguments, FailOn, Format};
 use super::baseline::{self, BaselineError};
 use super::fix::{FixError, Outcome, fix_all};
 use super::progress;
@@ -15,7 +15,7 @@ use super::{COULD_NOT, FAILED, report_file, stream, terminal};
 use crate::changes::{Changes, ChangesError};
 use crate::check::{self, CheckError, Options, Report, check};
 use crate::facts::reading::Reading;
-use crate::report::human::Look;
+use crate::report::human::{self, Look};
 use crate::sources::{PathError, ReadError, Sources, Unsaved, read_unsaved};
 
 /// Why the command could not do its work.
@@ -106,7 +106,7 @@ fn try_run(arguments: &CheckArguments) -> Result<u8, Failure> {
         tell_notes(&report);
     }
     for output in &arguments.output {
-        render(output.format, &report, &sources, Look::default())
+        render(output.format, &report, &sources, Look::default(), runs(arguments))
             .and_then(|text| report_file::write(&output.path, &text))
             .map_err(|source| Failure::Output { path: output.path.clone(), source })?;
     }
@@ -220,6 +220,14 @@ fn tell_figures(report: &Report, sources: &Sources, start: Instant) {
     }
 }
 
+fn runs(arguments: &CheckArguments) -> human::Runs {
+    match arguments.runs {
+        arguments::Runs::None => human::Runs::None,
+        arguments::Runs::First => human::Runs::First,
+        arguments::Runs::All => human::Runs::All,
+    }
+}
+
 /// How many findings each rule has, most first.
 fn statistics(report: &Report) -> String {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
@@ -251,7 +259,8 @@ fn print(arguments: &CheckArguments, report: &Report, sources: &Sources) -> Resu
         return Ok(());
     }
     let look = terminal::look(arguments.color);
-    let mut text = render(arguments.format, report, sources, look).map_err(Failure::Stdout)?;
+    let mut text =
+        render(arguments.format, report, sources, look, runs(arguments)).map_err(Failure::Stdout)?;
     if arguments.statistics {
         match arguments.format {
             Format::Human => text.extend(statistics(report).into_bytes()),

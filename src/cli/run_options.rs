@@ -55,5 +55,6 @@ pub(super) fn options_for(
         kept: Arc::default(),
         stop: Stop::default(),
         progress: Progress::default(),
+        audits: false,
     })
 }

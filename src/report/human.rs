@@ -1,6 +1,6 @@
 //! The report for people at a terminal: each finding with the source around it, then the figures.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use codespan_reporting::term::termcolor::{Ansi, NoColor, WriteColor};
 use codespan_reporting::term::{Config, DisplayStyle, emit_to_write_style};
 
 use super::sanitize::{self, Shown};
-use super::{SourceView, rule_url};
+use super::{SourceView, rule_url, timeline};
 use crate::facts::{FileId, Location};
 use crate::finding::{Finding, Severity, Summary};
 
@@ -22,6 +22,16 @@ pub struct Look {
     pub links: bool,
 }
 
+/// Of which findings the run is shown that ends in their harm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Runs {
+    None,
+    /// Of the first finding of each rule.
+    #[default]
+    First,
+    All,
+}
+
 /// Writes the report.
 pub fn write(
     out: &mut dyn Write,
@@ -29,8 +39,9 @@ pub fn write(
     summary: &Summary,
     sources: &dyn SourceView,
     look: Look,
+    runs: Runs,
 ) -> io::Result<()> {
-    emit_all(out, findings, sources, DisplayStyle::Rich, look)?;
+    emit_all(out, findings, sources, DisplayStyle::Rich, look, runs)?;
     writeln!(out, "{}", closing_line(summary))
 }
 
@@ -42,7 +53,7 @@ pub fn write_concise(
     sources: &dyn SourceView,
     look: Look,
 ) -> io::Result<()> {
-    emit_all(out, findings, sources, DisplayStyle::Short, look)
+    emit_all(out, findings, sources, DisplayStyle::Short, look, Runs::None)
 }
 
 fn emit_all(
@@ -51,10 +62,14 @@ fn emit_all(
     sources: &dyn SourceView,
     style: DisplayStyle,
     look: Look,
+    runs: Runs,
 ) -> io::Result<()> {
     let shown = ShownFiles::new(findings, sources);
+    let mut rules = BTreeSet::new();
     for finding in findings {
-        let diagnostic = diagnostic(finding, &shown, look.links);
+        let is_first = finding.counterexample.is_some() && rules.insert(finding.rule);
+        let with_run = runs == Runs::All || (runs == Runs::First && is_first);
+        let diagnostic = diagnostic(finding, &shown, look.links, with_run);
         if look.colours {
             emit(&mut Ansi::new(&mut *out), &diagnostic, &shown, style.clone())?;
         } else {
@@ -69,7 +84,7 @@ pub(super) fn rendered(findings: &[Finding], sources: &dyn SourceView) -> io::Re
     let shown = ShownFiles::new(findings, sources);
     let one = |finding| {
         let mut text = NoColor::new(Vec::new());
-        emit(&mut text, &diagnostic(finding, &shown, false), &shown, DisplayStyle::Rich)?;
+        emit(&mut text, &diagnostic(finding, &shown, false, false), &shown, DisplayStyle::Rich)?;
         String::from_utf8(text.into_inner()).map_err(io::Error::other)
     };
     findings.iter().map(one).collect()
@@ -88,7 +103,7 @@ fn emit(
     })
 }
 
-fn diagnostic(finding: &Finding, shown: &ShownFiles, links: bool) -> Diagnostic<FileId> {
+fn diagnostic(finding: &Finding, shown: &ShownFiles, links: bool, with_run: bool) -> Diagnostic<FileId> {
     let level = match finding.severity {
         Severity::Error => Level::Error,
         Severity::Warning => Level::Warning,
@@ -106,6 +121,10 @@ fn diagnostic(finding: &Finding, shown: &ShownFiles, links: bool) -> Diagnostic<
     }
     let help: Vec<_> = finding.help.lines().map(sanitize::line).collect();
     notes.push(format!("help: {}", help.join("\n      ")));
+    if let Some(run) = finding.counterexample.as_ref().filter(|_| with_run) {
+        let lines = timeline::lines(run, |place| shown.line_of(place));
+        notes.push(format!("how it happens:\n{}", lines.join("\n")));
+    }
     notes.push(format!("run `leaselint explain {}`", finding.rule));
     Diagnostic::new(level)
         .with_code(if links { linked(finding.rule) } else { finding.rule.to_owned() })
@@ -155,7 +174,11 @@ struct ShownFile {
 impl ShownFiles {
     fn new(findings: &[Finding], sources: &dyn SourceView) -> Self {
         let mut files = BTreeMap::new();
-        let related = |finding: &Finding| finding.related.iter().map(|l| l.location.file).collect::<Vec<_>>();
+        let related = |finding: &Finding| {
+            let steps = finding.counterexample.iter().flat_map(|run| &run.steps);
+            let steps = steps.map(|step| step.location.file);
+            finding.related.iter().map(|l| l.location.file).chain(steps).collect::<Vec<_>>()
+        };
         for id in findings.iter().flat_map(|f| std::iter::once(f.primary.file).chain(related(f))) {
             files.entry(id).or_insert_with(|| {
                 let shown = Shown::new(sources.text(id).as_deref().unwrap_or(""));
@@ -169,6 +192,13 @@ impl ShownFiles {
 
     fn get(&self, id: FileId) -> Result<&ShownFile, FilesError> {
         self.0.get(&id).ok_or(FilesError::FileMissing)
+    }
+
+    /// Such as `src/lib.rs:12`.
+    fn line_of(&self, location: Location) -> String {
+        let Ok(file) = self.get(location.file) else { return String::new() };
+        let start = self.range(location).start;
+        format!("{}:{}", file.path, file.line_starts.partition_point(|line| *line <= start))
     }
 
     /// The shown place of a location. A span of nothing becomes a caret at its start.
@@ -217,7 +247,7 @@ mod tests {
         let summary = Summary { files: 2, errors: 1, ..Summary::default() };
         let mut out = Vec::new();
         let look = Look { colours: colour, links: false };
-        write(&mut out, findings, &summary, files, look).expect("a vector takes everything");
+        write(&mut out, findings, &summary, files, look, Runs::All).expect("a vector takes everything");
         String::from_utf8(out).expect("reports are UTF-8")
     }
 
@@ -272,8 +302,15 @@ mod tests {
         let (files, findings) = across_files();
         let write = |links| {
             let mut out = Vec::new();
-            write(&mut out, &findings, &Summary::default(), &files, Look { links, colours: false })
-                .expect("a vector takes everything");
+            write(
+                &mut out,
+                &findings,
+                &Summary::default(),
+                &files,
+                Look { links, colours: false },
+                Runs::None,
+            )
+            .expect("a vector takes everything");
             String::from_utf8(out).expect("reports are UTF-8")
         };
         let linked = linked("unreadable-input");

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::places::{PlaceSpan, Places};
 use super::written::pretty_json;
 use super::{SourceView, fingerprint, rule_url};
-use crate::finding::{Applicability, Confidence, Edit, Finding, Fix, Severity, Summary};
+use crate::finding::{Applicability, Confidence, Edit, Finding, Fix, RunStep, Severity, Summary};
 use crate::rules;
 
 /// The JSON Schema of the report.
@@ -43,7 +43,7 @@ struct JsonFinding<'a> {
     lock: Option<&'a str>,
     help: &'a str,
     fixes: Vec<JsonFix<'a>>,
-    counterexample: [Step; 0],
+    counterexample: Vec<Step<'a>>,
     fingerprint: String,
     url: String,
 }
@@ -69,9 +69,24 @@ struct JsonEdit<'a> {
     replacement: &'a str,
 }
 
-/// No rule has one yet; the field is there for those who read it.
+/// One event of a shortest run that ends in the harm.
 #[derive(Serialize)]
-struct Step;
+struct Step<'a> {
+    actor: &'static str,
+    action: &'a str,
+    path: &'a str,
+    span: PlaceSpan,
+    /// What has become of the store or the database.
+    effect: Option<Effect<'a>>,
+    /// The sources do not show the step; the place is the nearest one.
+    assumed: bool,
+}
+
+#[derive(Serialize)]
+struct Effect<'a> {
+    on: &'static str,
+    text: &'a str,
+}
 
 /// Writes the report, and a line break.
 pub fn write(
@@ -115,10 +130,23 @@ fn finding<'a>(from: &'a Finding, fingerprint: String, places: &mut Places<'a>) 
         lock: from.lock.as_deref(),
         help: &from.help,
         fixes,
-        counterexample: [],
+        counterexample: run(from, places),
         fingerprint,
         url: rule_url(from.rule),
     }
+}
+
+fn run<'a>(from: &'a Finding, places: &mut Places<'a>) -> Vec<Step<'a>> {
+    let steps = from.counterexample.iter().flat_map(|run| &run.steps);
+    let step = |step: &'a RunStep| Step {
+        actor: step.actor.name(),
+        action: &step.action,
+        path: places.path(step.location),
+        span: places.span(step.location),
+        effect: step.effect.as_ref().map(|(on, text)| Effect { on: on.name(), text }),
+        assumed: step.is_assumed,
+    };
+    steps.map(step).collect()
 }
 
 fn fix<'a>(from: &'a Fix, places: &mut Places<'a>) -> JsonFix<'a> {

@@ -3,6 +3,7 @@
 //! Each format is one file and a pure function of findings, figures and source text. Reports analyse
 //! nothing, read no file and no setting of the environment.
 
+pub mod audit;
 pub mod checkstyle;
 pub mod fingerprint;
 pub mod github;
@@ -15,6 +16,7 @@ pub mod rdjson;
 pub mod rustc;
 pub mod sanitize;
 pub mod sarif;
+mod timeline;
 mod written;
 
 #[cfg(test)]

@@ -47,6 +47,7 @@ pub(super) fn finding(files: &Files, file: u32, needle: &str) -> Finding {
         lock: Some("job-lock:{}".to_owned()),
         help: "compare and delete in one script".to_owned(),
         fixes: Vec::new(),
+        counterexample: None,
     }
 }
 

@@ -125,8 +125,18 @@ fn plain(text: &str) -> String {
     text.replace('\\', "\\\\").replace('[', "\\[").replace(']', "\\]")
 }
 
-/// The places that lead to the finding, in the order of the rule, and the finding's own at the end.
+/// The run that ends in the harm; without one, the places that lead to the finding, in the order of the rule, and
+/// the finding's own at the end.
 fn code_flow(finding: &Finding, places: &mut Places<'_>) -> Option<Flow> {
+    if let Some(run) = &finding.counterexample {
+        let last = run.steps.len();
+        let steps = (1..).zip(&run.steps).map(|(order, step)| Step {
+            execution_order: order,
+            importance: if order == last { "essential" } else { "important" },
+            location: location(step.location, &step.sentence(), places),
+        });
+        return Some(Flow { thread_flows: vec![ThreadFlow { locations: steps.collect() }] });
+    }
     if finding.related.is_empty() {
         return None;
     }

@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::Check;
 use crate::finding::{Finding, Severity};
+use crate::harm::Harm;
 use crate::spelling::nearest_name;
 
 include!(concat!(env!("OUT_DIR"), "/rules.rs"));
@@ -26,6 +27,8 @@ pub struct RuleInfo {
     pub summary: String,
     /// Rules that stay silent where this one speaks of the same place.
     pub outranks: Vec<String>,
+    /// What the model must be able to reach for a finding, the worst first.
+    pub harms: Vec<Harm>,
     /// The page's Markdown, without its front matter.
     pub page: &'static str,
     pub check: Check,
@@ -39,6 +42,8 @@ struct FrontMatter {
     summary: String,
     #[serde(default)]
     outranks: Vec<String>,
+    #[serde(default)]
+    harms: Vec<Harm>,
 }
 
 static RULES: LazyLock<Vec<RuleInfo>> =
@@ -82,6 +87,7 @@ fn parse(name: &'static str, page: &'static str, check: Check) -> RuleInfo {
         severity: front.level,
         summary: front.summary,
         outranks: front.outranks,
+        harms: front.harms,
         page: body,
         check,
     }

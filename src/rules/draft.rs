@@ -30,6 +30,7 @@ impl<'a> Reporter<'a> {
             lock: draft.lock,
             help: draft.help,
             fixes: draft.fixes.iter().filter_map(|fix| fix.written(self.texts)).collect(),
+            counterexample: None,
         });
     }
 }

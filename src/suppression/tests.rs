@@ -165,6 +165,7 @@ fn finding(rule: &'static str, start: u32) -> Finding {
         lock: None,
         help: String::new(),
         fixes: Vec::new(),
+        counterexample: None,
     }
 }
 

@@ -19,6 +19,10 @@ pub(crate) struct Finding {
     pub(crate) span: Span,
     #[serde(default)]
     pub(crate) related: Vec<Related>,
+    #[serde(default)]
+    pub(crate) group: String,
+    #[serde(default)]
+    pub(crate) counterexample: Vec<serde_json::Value>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
