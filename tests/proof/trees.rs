@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use leaselint::audit::Audit;
-use leaselint::check::{FailOn, Options, Report, Selection, Stop, check};
+use leaselint::check::{FailOn, Options, Report, Selection, Progress, Stop, check};
 use leaselint::configuration::Configuration;
 use leaselint::resolve::Models;
 use leaselint::sources::Sources;
@@ -49,6 +49,7 @@ pub fn examine(folder: &Path) -> Examined {
         configuration: Arc::new(configuration),
         kept: Arc::default(),
         stop: Stop::default(),
+        progress: Progress::default(),
         audits: true,
     };
     let (mut report, sources) = check(&options).expect("the run does its work");

@@ -1,0 +1,2 @@
+pub mod totals;
+mod turn;

@@ -1,0 +1,2 @@
+pub mod leases;
+pub mod publisher;

@@ -1,0 +1,2 @@
+pub mod picker;
+pub mod worker;

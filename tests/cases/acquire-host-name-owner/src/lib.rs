@@ -1,0 +1,3 @@
+pub mod backup;
+mod identity;
+pub mod lease;

@@ -1,0 +1,3 @@
+pub mod limits;
+pub mod once;
+pub mod replay;

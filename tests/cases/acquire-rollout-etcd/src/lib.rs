@@ -1,0 +1,2 @@
+pub mod agents;
+pub mod rollout;

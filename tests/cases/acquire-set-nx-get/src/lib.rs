@@ -1,0 +1,2 @@
+pub mod bus;
+pub mod line;

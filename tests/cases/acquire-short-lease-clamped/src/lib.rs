@@ -1,0 +1,3 @@
+pub mod config;
+pub mod cursor_lease;
+pub mod legacy;

@@ -1,0 +1,5 @@
+CREATE TABLE controller_lease (
+    region text PRIMARY KEY,
+    holder text NOT NULL,
+    ends   timestamptz NOT NULL
+);

@@ -1,0 +1,2 @@
+//! Whose turn is it? A seat at the table is a lease with a waiting list.
+pub mod seat;

@@ -1,0 +1,2 @@
+pub mod archive;
+mod session;

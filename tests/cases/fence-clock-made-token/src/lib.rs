@@ -1,0 +1,3 @@
+pub mod firmware;
+mod locks;
+mod token;

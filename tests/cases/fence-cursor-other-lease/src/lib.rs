@@ -1,0 +1,2 @@
+pub mod cursors;
+pub mod leases;

@@ -1,0 +1,2 @@
+pub mod document;
+pub mod edit;

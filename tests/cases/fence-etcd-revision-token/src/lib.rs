@@ -1,0 +1,2 @@
+pub mod ownership;
+pub mod segments;

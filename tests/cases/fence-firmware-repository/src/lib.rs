@@ -1,0 +1,3 @@
+pub mod devices;
+pub mod installer;
+pub mod turns;

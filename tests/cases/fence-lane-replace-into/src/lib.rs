@@ -1,0 +1,2 @@
+pub mod lanes;
+pub mod planner;

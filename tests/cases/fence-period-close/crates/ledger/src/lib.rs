@@ -1,0 +1,2 @@
+pub mod periods;
+mod sql;

@@ -1,0 +1,1 @@
+ALTER TABLE rosters ADD COLUMN fencing_token BIGINT NOT NULL DEFAULT 0;

@@ -1,0 +1,1 @@
+SELECT backend, weight FROM routes WHERE host = $1

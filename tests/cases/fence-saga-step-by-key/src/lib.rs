@@ -1,0 +1,3 @@
+pub mod orchestrator;
+pub mod schema;
+pub mod steps;

@@ -1,0 +1,4 @@
+mod outcome;
+pub mod store;
+
+pub use outcome::WriteError;

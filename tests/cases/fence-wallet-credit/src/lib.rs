@@ -1,0 +1,2 @@
+pub mod settle;
+pub mod wallets;

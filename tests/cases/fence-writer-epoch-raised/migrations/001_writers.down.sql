@@ -1,0 +1,2 @@
+DROP TABLE projections;
+DROP TABLE writer_leases;

@@ -1,0 +1,2 @@
+mod keys;
+pub mod vacuum;

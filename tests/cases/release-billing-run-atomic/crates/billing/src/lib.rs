@@ -1,0 +1,2 @@
+pub mod prices;
+pub mod run;

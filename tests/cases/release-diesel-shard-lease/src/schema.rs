@@ -1,0 +1,7 @@
+diesel::table! {
+    shard_leases (shard) {
+        shard -> Int4,
+        owner -> Uuid,
+        expires_at -> Timestamptz,
+    }
+}

@@ -1,0 +1,2 @@
+pub mod publish;
+pub mod zone_lock;

@@ -1,0 +1,2 @@
+pub mod locks;
+pub mod rollup;

@@ -1,0 +1,5 @@
+mod held;
+mod names;
+
+pub use held::Held;
+pub use names::LockName;

@@ -1,0 +1,2 @@
+mod guard;
+pub mod render;

@@ -1,0 +1,3 @@
+pub mod profiles;
+pub mod replies;
+pub mod tickets;

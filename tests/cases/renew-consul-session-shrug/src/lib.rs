@@ -1,0 +1,2 @@
+pub mod consul;
+pub mod import;

@@ -1,0 +1,9 @@
+// @generated automatically by Diesel CLI.
+
+diesel::table! {
+    leases (name) {
+        name -> Varchar,
+        holder -> Uuid,
+        valid_until -> Timestamptz,
+    }
+}

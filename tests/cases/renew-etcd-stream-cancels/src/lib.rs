@@ -1,0 +1,91 @@
+//! Moves shards off nodes that are being drained. At most one mover per cluster.
+
+use std::time::Duration;
+
+use anyhow::{Error, Result, anyhow};
+use etcd_client::{Client, Compare, CompareOp, PutOptions, Txn, TxnOp};
+
+const MOVER_KEY: &str = "/shards/mover";
+const LEASE_TTL: i64 = 15;
+
+pub struct Mover {
+    etcd: Client,
+    http: reqwest::Client,
+    node: String,
+}
+
+impl Mover {
+    pub fn new(etcd: Client, http: reqwest::Client, node: String) -> Self {
+        Self { etcd, http, node }
+    }
+
+    pub async fn run_once(&mut self) -> Result<bool> {
+        let lease = self.etcd.lease_grant(LEASE_TTL, None).await?.id();
+        let put = TxnOp::put(
+            MOVER_KEY,
+            self.node.as_str(),
+            Some(PutOptions::new().with_lease(lease)),
+        );
+        let txn = Txn::new()
+            .when([Compare::create_revision(MOVER_KEY, CompareOp::Equal, 0)])
+            .and_then([put]);
+        if !self.etcd.txn(txn).await?.succeeded() {
+            self.etcd.lease_revoke(lease).await?;
+            return Ok(false);
+        }
+
+        // Whichever ends first: the move, or our right to make it.
+        let moved = tokio::select! {
+            r = self.move_shards() => r,
+            why = keep_alive(self.etcd.clone(), lease) => Err(why),
+        };
+        self.etcd.lease_revoke(lease).await?;
+        moved?;
+        Ok(true)
+    }
+
+    async fn move_shards(&self) -> Result<()> {
+        let pending: Vec<String> = self
+            .http
+            .get("http://placement.internal/pending")
+            .send()
+            .await?
+            .error_for_status()?
+            .text()
+            .await?
+            .lines()
+            .map(str::to_owned)
+            .collect();
+        for shard in pending {
+            tracing::info!(%shard, "moving");
+            self.http
+                .post(format!("http://placement.internal/move/{shard}"))
+                .timeout(Duration::from_secs(120))
+                .send()
+                .await?
+                .error_for_status()?;
+        }
+        Ok(())
+    }
+}
+
+/// Comes back only when the lease can no longer be kept.
+async fn keep_alive(mut etcd: Client, lease: i64) -> Error {
+    let (mut keeper, mut replies) = match etcd.lease_keep_alive(lease).await {
+        Ok(pair) => pair,
+        Err(e) => return anyhow!("keep-alive stream: {e}"),
+    };
+    let mut tick = tokio::time::interval(Duration::from_secs(LEASE_TTL as u64 / 3));
+    loop {
+        tick.tick().await;
+        if let Err(e) = keeper.keep_alive().await {
+            return anyhow!("keep-alive: {e}");
+        }
+        match tokio::time::timeout(Duration::from_secs(4), replies.message()).await {
+            Ok(Ok(Some(r))) if r.ttl() > 0 => tracing::trace!(ttl = r.ttl(), "kept alive"),
+            Ok(Ok(_)) => return anyhow!("lease {lease:x} has expired"),
+            Ok(Err(e)) => return anyhow!("keep-alive: {e}"),
+            Err(_) => return anyhow!("no reply to keep-alive"),
+        }
+    }
+}

@@ -1,0 +1,2 @@
+pub mod build;
+mod region_lock;

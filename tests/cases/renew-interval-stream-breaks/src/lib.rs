@@ -1,0 +1,2 @@
+pub mod curate;
+pub mod lock;

@@ -1,0 +1,4 @@
+//! The reconcilers of this operator run only where `Leader::is_leading` says so.
+mod leader;
+
+pub use leader::{Leader, LeaseSettings};

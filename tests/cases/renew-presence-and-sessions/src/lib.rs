@@ -1,0 +1,2 @@
+pub mod presence;
+pub mod session;

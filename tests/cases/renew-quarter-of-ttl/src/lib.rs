@@ -1,0 +1,5 @@
+mod mutex;
+mod step;
+
+pub use mutex::{RedisMutex, RemoteMutex};
+pub use step::transcode;

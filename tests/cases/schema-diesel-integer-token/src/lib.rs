@@ -1,0 +1,2 @@
+pub mod meters;
+pub mod schema;

@@ -1,0 +1,1 @@
+ALTER TABLE valves ADD COLUMN name TEXT;

@@ -1,0 +1,2 @@
+pub mod named_lock;
+pub mod upload;

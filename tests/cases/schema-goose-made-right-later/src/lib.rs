@@ -1,0 +1,2 @@
+pub mod frontier;
+pub mod host_lock;

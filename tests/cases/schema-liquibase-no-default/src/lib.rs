@@ -1,0 +1,2 @@
+pub mod dispatch;
+pub mod shipments;

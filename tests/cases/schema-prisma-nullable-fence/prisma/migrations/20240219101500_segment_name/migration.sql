@@ -1,0 +1,2 @@
+-- CreateIndex
+CREATE UNIQUE INDEX "AudienceSegment_name_key" ON "AudienceSegment"("name");

@@ -1,0 +1,2 @@
+pub mod recount;
+pub mod segments;

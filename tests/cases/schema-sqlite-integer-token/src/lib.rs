@@ -1,0 +1,4 @@
+pub mod lease;
+pub mod prices;
+
+refinery::embed_migrations!("migrations");

@@ -1,0 +1,1 @@
+ALTER TABLE tiles RENAME COLUMN fencing_token TO fence;

@@ -1,0 +1,1 @@
+ALTER TABLE tiles RENAME COLUMN fence TO fencing_token;
