@@ -5,9 +5,11 @@ use std::collections::HashSet;
 use super::{Found, keys, part, rhythms};
 use crate::facts::Location;
 use crate::facts::sql::{ExprKind, WriteVerb};
+use crate::locks::endless_rows::endless_lock_tables;
 use crate::locks::guard::{GuardKind, LooseReason, NewToken, new_token};
 use crate::locks::naming;
 use crate::locks::rows::{Protection, Purpose, RowWrite, drawn_tokens, row_writes};
+use crate::locks::schema::Table;
 use crate::locks::tables::TokenKind;
 use crate::locks::{
     CountUse, Inventory, RenewalLoop, SqlSite, constant_row_owners, ignored_row_acquires,
@@ -31,7 +33,7 @@ pub(super) fn add(inventory: &Inventory, found: &mut Found) {
             protocol.evidence = evidence(&row);
         }
         protocol.declared = protocol.declared.or(row.table.and_then(|table| table.declared));
-        protocol.life = life(&row);
+        protocol.life = reader.life(&row);
         parts.into_iter().for_each(|part| protocol.add(part));
     }
     add_looked_up(inventory, found);
@@ -88,17 +90,6 @@ fn evidence(row: &RowWrite<'_>) -> Vec<String> {
     found
 }
 
-fn life(row: &RowWrite<'_>) -> Life {
-    let profile = row.profile;
-    let columns = row.table.into_iter().flat_map(|table| &table.columns);
-    let is_moment = |name: &str| naming::is_time(name) || naming::is_weak_deadline(name);
-    let is_timed = !profile.deadlines.is_empty()
-        || !profile.claim_times.is_empty()
-        || profile.taken_back
-        || columns.into_iter().any(|column| is_moment(&column.name));
-    if is_timed { Life::Timed } else { Life::Endless }
-}
-
 struct Reader<'i> {
     inventory: &'i Inventory,
     loops: Vec<RenewalLoop<'i>>,
@@ -106,6 +97,7 @@ struct Reader<'i> {
     shared: HashSet<*const SqlSite>,
     dropped: HashSet<*const SqlSite>,
     drawn: Vec<(*const SqlSite, Location)>,
+    endless: Vec<&'i Table>,
 }
 
 impl<'i> Reader<'i> {
@@ -113,6 +105,7 @@ impl<'i> Reader<'i> {
         let pointer = |site: &SqlSite| std::ptr::from_ref(site);
         Self {
             inventory,
+            endless: endless_lock_tables(inventory).into_iter().map(|endless| endless.table).collect(),
             loops: inventory.renewal_loops(),
             unguarded: unguarded_row_claims(inventory)
                 .iter()
@@ -125,6 +118,20 @@ impl<'i> Reader<'i> {
                 .map(|token| (pointer(token.site), token.drawn.location))
                 .collect(),
         }
+    }
+
+    fn life(&self, row: &RowWrite<'_>) -> Life {
+        if row.table.is_some_and(|table| self.endless.iter().any(|known| std::ptr::eq(*known, table))) {
+            return Life::Endless;
+        }
+        let profile = row.profile;
+        let columns = row.table.into_iter().flat_map(|table| &table.columns);
+        let is_moment = |name: &str| naming::is_time(name) || naming::is_weak_deadline(name);
+        let is_timed = !profile.deadlines.is_empty()
+            || !profile.claim_times.is_empty()
+            || profile.taken_back
+            || columns.into_iter().any(|column| is_moment(&column.name));
+        if is_timed { Life::Timed } else { Life::Endless }
     }
 
     fn parts(&self, row: &RowWrite<'_>) -> Vec<Part> {
@@ -166,7 +173,7 @@ impl<'i> Reader<'i> {
         let asks = if look.is_some() { Asks::Remembered } else { Asks::Stored };
         let look = look.map(|(_, read)| Step { command: Command::Look, place: *read });
         let mut steps: Vec<Step> = look.into_iter().collect();
-        steps.push(at(row, take(asks, life(row), owner, token, answer)));
+        steps.push(at(row, take(asks, self.life(row), owner, token, answer)));
         self.part(Role::Acquire, row, steps)
     }
 
@@ -194,7 +201,7 @@ impl<'i> Reader<'i> {
             matches!(row.write.verb, WriteVerb::Upsert | WriteVerb::DuplicateKeyUpdate | WriteVerb::Replace);
         let repetitions = &row.site.repetitions;
         let answer = if repetitions.is_empty() { answer(row) } else { Answer::Heard };
-        steps.push(at(row, Command::Extend { asks, life: life(row), revives, answer }));
+        steps.push(at(row, Command::Extend { asks, life: self.life(row), revives, answer }));
         let once = self.part(Role::Renew, row, steps);
         if repetitions.is_empty() {
             return vec![once];

@@ -9,7 +9,11 @@ const NAME: &str = "of the session";
 
 pub(super) fn add(inventory: &Inventory, found: &mut Found) {
     for site in inventory.statements.iter().filter(|site| !site.is_test) {
-        let Some(lock) = site.session_lock.filter(|lock| !lock.for_transaction) else { continue };
+        // One of a transaction ends with it, whatever becomes of it; what matters is whether it was taken.
+        let Some(lock) = site.session_lock else { continue };
+        if lock.for_transaction && !(lock.act == SessionAct::Try && site.reply_dropped) {
+            continue;
+        }
         let command = match lock.act {
             SessionAct::Release => Command::Free { asks: Asks::Stored, answer: Answer::Heard, is_last: true },
             SessionAct::Take | SessionAct::Try => Command::Take {
