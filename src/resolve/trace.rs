@@ -236,6 +236,8 @@ pub struct Context {
     pub after_signal: bool,
     /// In a closure that a `transaction(…)` call runs.
     pub in_transaction: bool,
+    /// In a future that was put beside others and runs when somebody asks for all of them.
+    pub put_aside: bool,
     /// In a future of a `select!`, which another arm may end.
     pub raced: bool,
     /// In a future that a call such as `run_until_cancelled(…)` may end.
@@ -259,6 +261,7 @@ impl Context {
             after_signal: self.after_signal | call.after_signal,
             in_transaction: self.in_transaction | call.in_transaction,
             stoppable: self.stoppable | call.stoppable,
+            put_aside: self.put_aside | call.put_aside,
             raced: self.raced | call.raced,
             arm: call.arm,
             innermost: call.innermost,

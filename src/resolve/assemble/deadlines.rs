@@ -38,6 +38,8 @@ pub fn late_deadlines(
         let mut given: Vec<Given> =
             sequence.into_iter().flat_map(|sequence| of_keys(&inventory.keys, sequence)).collect();
         given.extend(of_rows(evaluator, function, &trace, &rows, runs));
+        // When such a request is sent is not where it is written.
+        given.retain(|given| !trace.operations[given.step].context.put_aside);
         for deadline in &trace.deadlines {
             if let Some(late) = late(evaluator, &given, &trace, deadline) {
                 found.entry(late.location).or_insert(late);

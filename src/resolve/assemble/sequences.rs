@@ -156,9 +156,9 @@ impl Assembly<'_, '_> {
             trace::Action::Set { condition: WriteCondition::IfAbsent, expiry, .. } => {
                 Action::Acquire { ttl: ttl(expiry), owner: owner() }
             }
-            // Optimistic writes are as common on data as on locks; of a lock, one that a loop repeats renews it.
+            // Optimistic writes are as common on data as on locks; of a lock, one that stands in a loop renews it.
             trace::Action::Set { condition: WriteCondition::IfUnchanged, expiry, .. }
-                if operation.repetition.is_some() =>
+                if operation.repetition.as_ref().is_some_and(|known| known.calls == 0) =>
             {
                 Action::Expire { compared: true, ttl: ttl(expiry) }
             }

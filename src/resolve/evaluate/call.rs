@@ -17,6 +17,9 @@ pub(super) const TELLING: &[&str] =
 /// Functions and methods that start a task or thread.
 const STARTING: &[&str] = &["spawn", "spawn_blocking", "spawn_local", "spawn_on"];
 
+/// Methods that put an async block beside others, to be awaited later.
+const COLLECTING: &[&str] = &["push", "push_back", "insert", "extend"];
+
 /// Words in the names of functions that can end a future that they are given.
 const ENDING: &[&str] =
     &["cancelled", "cancel", "abortable", "until", "timeout", "race", "shutdown", "graceful"];
@@ -92,11 +95,13 @@ impl Frame<'_, '_> {
             }
         }
         self.context.stoppable |= callee.split('_').any(|word| ENDING.contains(&word));
+        self.context.put_aside |= COLLECTING.contains(&callee);
         let values = args.iter().map(|arg| self.expr(arg)).collect();
         if starts {
             self.context = before;
         }
         self.context.stoppable = before.stoppable;
+        self.context.put_aside = before.put_aside;
         values
     }
 
