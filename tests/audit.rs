@@ -107,6 +107,11 @@ fn nothing_foreign_becomes_markup() {
         assert!(!page.contains(loads), "the page loads something: {loads}");
     }
     assert!(page.contains("<svg") && page.contains("frees the lock"), "the run is drawn");
+    for tag in ["div", "table", "article", "details", "svg", "nav", "main"] {
+        let (opened, closed) =
+            (page.matches(&format!("<{tag}")).count(), page.matches(&format!("</{tag}>")).count());
+        assert_eq!(opened, closed, "<{tag}>");
+    }
     let markdown = text(tree.path(), &["--format", "markdown"]);
     assert!(markdown.contains("`<b>&\\|'x'-lock:{}`"), "{markdown}");
 }

@@ -1,6 +1,8 @@
 //! Rules and model against each other: every finding about a protocol has a run of the model that does its harm, and
 //! in the sound form of each fixture the model finds none.
 
+#![allow(clippy::print_stdout, reason = "the figures are what a reader of the test log wants")]
+
 #[path = "proof/trees.rs"]
 mod trees;
 
@@ -95,8 +97,13 @@ fn searches_are_short_and_stay_far_below_their_bound() {
     for folder in fixtures().into_iter().chain(cases()) {
         let Examined { report, audit, .. } = examine(&folder);
         for finding in &report.findings {
+            let began = Instant::now();
             if let Some((_, run)) = shortest(&audit.protocols, finding) {
                 most = most.max(run.states);
+            }
+            let took = began.elapsed();
+            if took > longest.0 {
+                longest = (took, format!("{}: {}", folder.display(), finding.message));
             }
         }
         for protocol in &audit.protocols {

@@ -4,6 +4,7 @@
 //! `cargo test --release --test proof_on_servers -- --include-ignored --nocapture`.
 
 #![cfg(unix)]
+#![allow(clippy::print_stdout, reason = "the figures are what a reader of the test log wants")]
 
 #[path = "proof/real.rs"]
 mod real;

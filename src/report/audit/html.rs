@@ -102,7 +102,7 @@ fn article(
         let Some(run) = &finding.counterexample else { continue };
         writeln!(
             out,
-            "<details open>\n<summary>{}: {}</summary>",
+            "<details open>\n<summary>{}: {}</summary>\n<div class=\"scroll\">",
             xml(finding.rule),
             prose(run.harm.sentence())
         )?;
@@ -129,7 +129,7 @@ fn listed(finding: &Finding, places: &mut Places<'_>) -> String {
 /// Escaped text with its code marked as such.
 fn prose(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
-    if parts.len() % 2 == 0 {
+    if parts.len().is_multiple_of(2) {
         return xml(text);
     }
     let marked = parts.iter().enumerate().map(|(at, part)| match at % 2 {
