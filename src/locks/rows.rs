@@ -87,6 +87,9 @@ pub fn row_writes(inventory: &Inventory) -> Vec<RowWrite<'_>> {
     for site in inventory.statements.iter().filter(|s| s.is_at_runtime()) {
         for (at, nested) in writes(&site.statement.kind).into_iter().enumerate() {
             let Some(profile) = tables.profile(site, &nested.write.table) else { continue };
+            if changes_nothing(nested.write) {
+                continue;
+            }
             let table = inventory.schema.table(site.package, site.dialect, &nested.write.table);
             let purpose = purpose::of(site, nested.write, profile);
             let is_nested =
@@ -95,6 +98,13 @@ pub fn row_writes(inventory: &Inventory) -> Vec<RowWrite<'_>> {
         }
     }
     found
+}
+
+/// An upsert that sets columns to what they are, so that the row which is there already comes back.
+fn changes_nothing(write: &Write) -> bool {
+    write.verb == WriteVerb::Upsert
+        && !write.assignments.is_empty()
+        && write.assignments.iter().all(|a| purpose::keeps(&a.value, &a.column))
 }
 
 impl<'a> RowWrite<'a> {

@@ -3,15 +3,10 @@
 
 use std::future::Future;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use tokio::sync::Mutex;
 
-use crate::clock::{BootClock, Clock, Moment};
-
-/// A connection so young has just been answered. That a request has no answer on it yet says that there was too little
-/// time left after connecting; whoever gave it up for that would connect for ever.
-const YOUNG: Duration = Duration::from_millis(100);
+use crate::clock::{BootClock, Clock};
 
 /// A connection that is opened when it is needed. `C` is a handle that can be cloned and used at the same time.
 #[derive(Debug)]
@@ -69,7 +64,10 @@ impl<C: Clone> Link<C> {
     /// Whatever there is, is not trusted any more, unless it is young.
     #[cfg(any(feature = "redis", feature = "postgres", feature = "mysql"))]
     pub(crate) fn reset(&self) {
-        let made = Moment::from_nanoseconds(self.made.load(Ordering::Acquire));
+        /// A connection so young has just been answered. That a request has no answer on it yet says that there was
+        /// too little time left after connecting; whoever gave it up for that would connect for ever.
+        const YOUNG: std::time::Duration = std::time::Duration::from_millis(100);
+        let made = crate::clock::Moment::from_nanoseconds(self.made.load(Ordering::Acquire));
         if BootClock.now().since(made) < YOUNG {
             return;
         }

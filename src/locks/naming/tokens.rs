@@ -156,7 +156,9 @@ pub fn may_be_token(name: &str) -> bool {
 
 /// What grows for reasons of its own: a later value is the better one, whoever brings it.
 pub fn is_measure(name: &str) -> bool {
-    has(&words(name), MEASURES)
+    let words = words(name);
+    let says_how_many = words.len() > 1 && matches!(words[0].as_str(), "num" | "number" | "n");
+    says_how_many || has(&words, MEASURES)
 }
 
 /// A name that leaves no doubt: `fencing_token`, `fence_epoch`; a lone `fence` may stand around a field.

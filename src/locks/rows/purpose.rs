@@ -207,6 +207,6 @@ fn is_now(e: &Expr) -> bool {
         && naming::is_database_clock(name))
 }
 
-fn keeps(e: &Expr, column: &str) -> bool {
+pub(super) fn keeps(e: &Expr, column: &str) -> bool {
     matches!(&e.kind, ExprKind::Column { qualifier: None, name } if name.eq_ignore_ascii_case(column))
 }
