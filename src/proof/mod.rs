@@ -1,7 +1,7 @@
 //! The proof: can what a finding says really happen?
 //!
 //! The protocol of each lock is written down as data ([`extract`]), put together into a program that two workers
-//! run ([`scenario`]), and searched for the harm ([`explore`]). A run that ends in it goes to the finding, in
+//! run ([`scenario`]), and searched for the harm ([`mod@explore`]). A run that ends in it goes to the finding, in
 //! words ([`narrate`]). Nothing here knows a rule by name: which harms a rule's findings must lead to stands on
 //! the rule's page.
 
