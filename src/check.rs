@@ -8,40 +8,41 @@ mod changed;
 mod demand;
 mod figures;
 mod front_ends;
+mod judgement;
 mod kept;
 mod load;
 mod progress;
+mod projects;
 mod selection;
 mod stop;
 mod survey;
 mod workspace;
 
-use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 
+use rayon::prelude::*;
+
 pub use figures::{SqlCounts, SqlFigures};
+use judgement::{Part, judge, merged};
 pub use kept::KeptFacts;
+use load::{Loaded, load};
 pub use progress::{Progress, Step};
+use projects::{Project, projects};
 pub use selection::{FailOn, Selection};
 pub use stop::Stop;
 pub use survey::{Survey, survey};
 
-use crate::audit::{Audit, audit};
+use crate::audit::Audit;
 use crate::changes::Changes;
-use crate::configuration::{Configuration, Policy};
-use crate::facts::FileId;
+use crate::configuration::Configuration;
+use crate::facts::InputProblem;
 use crate::facts::file::ParsedFile;
-use crate::facts::suppression::{FileSuppressions, JudgedSuppression};
-use crate::finding::{Finding, Severity, Summary};
-use crate::locks::Inventory;
-use crate::proof;
+use crate::finding::{Finding, Summary};
 use crate::resolve::Models;
-use crate::rules;
-use crate::sources::{Discovery, Packages, PathError, Request, Sources, Unsaved, discover};
-use crate::suppression;
+use crate::sources::{Discovery, Packages, PathError, Request, Sources, Unsaved, Words, discover, read_packages};
 
 /// Deep but valid code must be parsed on any machine, and an overflow would end the process. The memory
 /// is only reserved; pages that are never touched cost nothing.
@@ -147,29 +148,67 @@ fn run(options: &Options) -> Result<(Report, Sources), CheckError> {
     let skipped = skipped_notes(&found);
     let (mut sources, mut problems) = Sources::new(found, &options.working_directory);
     sources.set_unsaved(options.unsaved.clone());
-    let load::Loaded { packages, parsed, problems: unreadable } =
-        pool.install(|| load::load(&mut sources, options));
-    go_on(options)?;
-    options.progress.resolves();
-    problems.extend(unreadable);
-
-    let asked: Vec<PathBuf> = options.paths.iter().map(|path| options.working_directory.join(path)).collect();
-    let workspace = Workspace {
-        sources: &sources,
-        packages: &packages,
-        parsed: &parsed,
-        asked: &asked,
-        models: &options.models,
-        configuration: &options.configuration,
-    };
-    let mut inventory = workspace::inventory(&workspace);
-    let histories = workspace::notes(&workspace);
-    go_on(options)?;
-    inventory.problems.extend(problems);
-    let mut report = judge(&mut inventory, &parsed, &sources, options);
-    report.notes.extend(histories);
+    options.progress.found(sources.files().count());
+    let parts = pool.install(|| {
+        problems.extend(load::read_manifests(&sources));
+        let (packages, broken) = read_packages(&sources);
+        problems.extend(broken);
+        judge_all(&sources, &packages, &problems, options)
+    })?;
+    options.kept.keep_only(&sources.files().map(|(_, file)| file.absolute()).collect());
+    let mut report = merged(parts, &sources);
     report.notes.extend(skipped);
     Ok((report, sources))
+}
+
+/// Judges project by project, as many at a time as there are threads.
+fn judge_all(
+    sources: &Sources,
+    packages: &Packages,
+    problems: &[InputProblem],
+    options: &Options,
+) -> Result<Vec<Part>, CheckError> {
+    let words = Words::with(options.models.own_words());
+    let asked: Vec<PathBuf> = options.paths.iter().map(|path| options.working_directory.join(path)).collect();
+    let projects = projects(sources, packages);
+    projects
+        .par_iter()
+        .with_max_len(1)
+        .map(|project| {
+            go_on(options)?;
+            let Loaded { parsed, problems: unreadable } = load(sources, project, &words, options);
+            go_on(options)?;
+            options.progress.resolves();
+            let workspace = Workspace {
+                sources,
+                packages: &project.packages,
+                parsed: &parsed,
+                asked: &asked,
+                models: &options.models,
+                configuration: &options.configuration,
+            };
+            let mut inventory = workspace::inventory(&workspace);
+            go_on(options)?;
+            let own = problems.iter().filter(|problem| project.files.binary_search(&problem.file).is_ok());
+            inventory.problems.extend(own.cloned().chain(unreadable));
+            let mut judgement = judge(&mut inventory, &parsed, sources, options);
+            judgement.notes.extend(workspace::notes(&workspace));
+            let mut part = Part::of(judgement, sources);
+            part.go_into(&inventory, sources, options);
+            forget_texts(project, &part, sources, options);
+            Ok(part)
+        })
+        .collect()
+}
+
+/// The report shows the places of findings, and nothing else of the texts.
+fn forget_texts(project: &Project, part: &Part, sources: &Sources, options: &Options) {
+    if options.audits {
+        return;
+    }
+    let shown = part.shown();
+    let others = project.files.iter().filter(|file| !shown.contains(file));
+    others.for_each(|file| sources.forget_text(*file));
 }
 
 fn go_on(options: &Options) -> Result<(), CheckError> {
@@ -206,99 +245,6 @@ fn skipped_notes(found: &Discovery) -> Vec<String> {
         .iter()
         .map(|path| format!("{} is skipped: the configuration excludes it", path.display()));
     other.chain(excluded).collect()
-}
-
-/// From the inventory to what is reported.
-fn judge(inventory: &mut Inventory, parsed: &[ParsedFile], sources: &Sources, options: &Options) -> Report {
-    let is_judged = |file: FileId| {
-        let file = sources.file(file);
-        file.reported && (options.tests || !file.is_test)
-    };
-    let by_file: BTreeMap<FileId, FileSuppressions> = parsed
-        .iter()
-        .filter(|file| file.suppressions != FileSuppressions::default())
-        .map(|file| (file.file, file.suppressions.clone()))
-        .collect();
-    let readable = parsed.iter().filter(|file| file.is_readable() && is_judged(file.file));
-    let judged = suppression::judged(readable.map(|file| (file.file, &file.suppressions)));
-    inventory.suppressions = judged.iter().map(|(_, suppression)| suppression.clone()).collect();
-    let findings = rules::run(inventory, sources);
-
-    let asked_for = findings.into_iter().filter(|finding| is_judged(finding.primary.file)).collect();
-    let applied = suppression::apply(asked_for, &by_file);
-    inventory.suppressions = judged
-        .into_iter()
-        .map(|(at, judged)| JudgedSuppression { is_used: applied.used.contains(&at), ..judged })
-        .collect();
-    let mut findings = applied.kept;
-    findings.extend(rules::run_one("unused-suppression", inventory, sources));
-
-    let mut policies: BTreeMap<FileId, Policy> = BTreeMap::new();
-    let mut is_shown = |finding: &mut Finding| {
-        let file = finding.primary.file;
-        let policy =
-            policies.entry(file).or_insert_with(|| options.configuration.policy(sources.absolute(file)));
-        selection::apply_level(finding, policy) && options.selection.shows(finding, policy)
-    };
-    findings.retain_mut(&mut is_shown);
-    let mut suppressed = applied.suppressed;
-    suppressed.retain_mut(&mut is_shown);
-    let mut notes = suppression_notes(&by_file, sources);
-    if let Some(changes) = &options.changes {
-        let before = findings.len();
-        let touched = changed::Touched::new(changes, inventory, sources);
-        findings.retain(|finding| touched.concerns(finding));
-        let hidden = before - findings.len();
-        if hidden > 0 {
-            notes.push(format!("{hidden} older findings are not shown"));
-        }
-    }
-    findings.sort_by(|a, b| order(a).cmp(&order(b)));
-    findings.dedup();
-    proof::attach(inventory, &mut findings);
-    let summary = summarise(&findings, suppressed.len(), parsed, sources);
-    let audit = options.audits.then(|| audit(inventory, &findings));
-    Report { summary, findings, notes, sql: figures::sql_figures(parsed, sources), audit }
-}
-
-/// By place first: files are numbered in the order of their paths.
-fn order(finding: &Finding) -> impl Ord + '_ {
-    (
-        finding.primary.file,
-        finding.primary.span.start,
-        finding.rule,
-        finding.primary.span.end,
-        &finding.message,
-    )
-}
-
-fn summarise(findings: &[Finding], suppressed: usize, parsed: &[ParsedFile], sources: &Sources) -> Summary {
-    let count = |severity| findings.iter().filter(|finding| finding.severity == severity).count();
-    let is_counted = |file: FileId| sources.file(file).reported && sources.file(file).kind.is_source();
-    Summary {
-        files: sources.files().filter(|(id, _)| is_counted(*id)).count(),
-        parsed: parsed.iter().filter(|file| file.is_readable() && is_counted(file.file)).count(),
-        errors: count(Severity::Error),
-        warnings: count(Severity::Warning),
-        infos: count(Severity::Info),
-        suppressed,
-        baselined: 0,
-    }
-}
-
-/// A suppression that does nothing because of a slip must not go unseen.
-fn suppression_notes(by_file: &BTreeMap<FileId, FileSuppressions>, sources: &Sources) -> Vec<String> {
-    let mut notes = Vec::new();
-    for (file, found) in by_file.iter().filter(|(file, _)| sources.file(**file).reported) {
-        let place = |offset| {
-            let position = sources.position(*file, offset);
-            format!("{}:{}:{}", sources.path(*file), position.line, position.column)
-        };
-        for (span, reason) in &found.malformed {
-            notes.push(format!("{}: this suppression cannot be read: {reason}", place(span.start)));
-        }
-    }
-    notes
 }
 
 #[cfg(test)]

@@ -2,10 +2,12 @@
 //!
 //! Rules make findings, suppression and selection filter them, reports print them.
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::facts::Location;
 use crate::harm::Harm;
+use crate::rules;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -24,16 +26,17 @@ pub enum Confidence {
 }
 
 /// A secondary place and what it has to do with the finding.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Label {
     pub location: Location,
     pub message: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// Kebab-case, as in `rules/`.
-    pub rule: &'static str,
+    #[serde(deserialize_with = "name_of_rule")]
+    pub rule: RuleName,
     pub severity: Severity,
     pub confidence: Confidence,
     /// One sentence, lower case, no full stop: what can happen.
@@ -52,15 +55,42 @@ pub struct Finding {
     pub counterexample: Option<Counterexample>,
 }
 
+impl Finding {
+    /// All places that it names.
+    pub fn locations(&self) -> impl Iterator<Item = Location> + '_ {
+        let related = self.related.iter().map(|label| label.location);
+        let edits = self.fixes.iter().flat_map(|fix| &fix.edits).map(|edit| edit.location);
+        let steps = self.counterexample.iter().flat_map(|run| &run.steps).map(|step| step.location);
+        std::iter::once(self.primary).chain(related).chain(edits).chain(steps)
+    }
+
+    pub fn locations_mut(&mut self) -> impl Iterator<Item = &mut Location> + '_ {
+        let related = self.related.iter_mut().map(|label| &mut label.location);
+        let edits = self.fixes.iter_mut().flat_map(|fix| &mut fix.edits).map(|edit| &mut edit.location);
+        let runs = self.counterexample.iter_mut();
+        let steps = runs.flat_map(|run| &mut run.steps).map(|step| &mut step.location);
+        std::iter::once(&mut self.primary).chain(related).chain(edits).chain(steps)
+    }
+}
+
+/// One of the catalogue's.
+pub type RuleName = &'static str;
+
+fn name_of_rule<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RuleName, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    let rule = rules::find(&name).ok_or_else(|| D::Error::custom(format!("there is no rule `{name}`")))?;
+    Ok(rule.name)
+}
+
 /// A run of the model of a lock.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counterexample {
     pub harm: Harm,
     pub steps: Vec<RunStep>,
 }
 
 /// One event of a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunStep {
     pub actor: Actor,
     /// What it does, or what happens to it.
@@ -85,7 +115,7 @@ impl RunStep {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Actor {
     First,
     Second,
@@ -107,7 +137,7 @@ impl Actor {
 }
 
 /// How sure it is that an edit is what its author would write.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Applicability {
     /// The code means the same, without the defect.
     Machine,
@@ -116,7 +146,7 @@ pub enum Applicability {
 }
 
 /// Edits that belong together: all of them, or none.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fix {
     /// What is done, in the imperative.
     pub title: String,
@@ -126,7 +156,7 @@ pub struct Fix {
 }
 
 /// New text in the place of old.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Edit {
     pub location: Location,
     pub replacement: String,

@@ -26,6 +26,29 @@ pub struct Audit {
     pub protocols: Vec<Protocol>,
 }
 
+impl Audit {
+    /// Gives the findings the positions that they have in another report.
+    pub fn renumber(&mut self, new: impl Fn(usize) -> Option<usize>) {
+        let renumber = |findings: &mut Vec<usize>| {
+            *findings = findings.iter().filter_map(|at| new(*at)).collect();
+        };
+        for lock in &mut self.locks {
+            renumber(&mut lock.findings);
+            for verdict in &mut lock.verdicts {
+                if let Verdict::Fails(findings) = verdict {
+                    renumber(findings);
+                }
+            }
+        }
+    }
+
+    /// Puts the locks of another project behind these.
+    pub fn join(&mut self, other: Audit) {
+        self.locks.extend(other.locks);
+        self.protocols.extend(other.protocols);
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LockAudit {
     /// The key template or the table.

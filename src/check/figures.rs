@@ -4,7 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::facts::Span;
+use serde::{Deserialize, Serialize};
+
+use crate::facts::FileId;
 use crate::facts::file::{FileFacts, ParsedFile};
 use crate::facts::reading::Reading;
 use crate::facts::sql::{Dialect, Statement, StatementKind};
@@ -18,7 +20,7 @@ pub struct SqlFigures {
     pub doubtful: Vec<(String, Reading)>,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SqlCounts {
     pub parsed: usize,
     /// Told by their words: of no concern to a lock, or used for what they say positively only.
@@ -32,26 +34,43 @@ impl SqlCounts {
     }
 }
 
-pub(super) fn sql_figures(parsed: &[ParsedFile], sources: &Sources) -> SqlFigures {
-    let mut figures = SqlFigures::default();
-    for file in parsed.iter().filter(|file| sources.file(file.file).reported) {
-        let FileFacts::Sql(facts, dialect) = &*file.facts else { continue };
-        let counts = figures.by_dialect.entry(*dialect).or_default();
-        let mut doubtful: Vec<(Span, Reading)> = Vec::new();
-        // Bodies hold no routines, so that one level is all there is.
-        for statement in facts.statements.iter().flat_map(|s| std::iter::once(s).chain(s.body())) {
-            match statement.reading() {
-                Reading::Parsed => counts.parsed += 1,
-                Reading::Sorted => counts.sorted += 1,
-                Reading::Unread => counts.unread += 1,
-            }
-            doubtful.extend(doubt(statement).map(|reading| (statement.span, reading)));
+/// The figures of one SQL file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct FileFigures {
+    dialect: Dialect,
+    counts: SqlCounts,
+    doubtful: Vec<(String, Reading)>,
+}
+
+pub(super) fn of_files(parsed: &[ParsedFile], sources: &Sources) -> Vec<(FileId, FileFigures)> {
+    parsed.iter().filter_map(|file| Some((file.file, of_file(file, sources)?))).collect()
+}
+
+fn of_file(file: &ParsedFile, sources: &Sources) -> Option<FileFigures> {
+    let FileFacts::Sql(facts, dialect) = &*file.facts else { return None };
+    let mut counts = SqlCounts::default();
+    let mut doubtful: Vec<(String, Reading)> = Vec::new();
+    // Bodies hold no routines, so that one level is all there is.
+    for statement in facts.statements.iter().flat_map(|s| std::iter::once(s).chain(s.body())) {
+        match statement.reading() {
+            Reading::Parsed => counts.parsed += 1,
+            Reading::Sorted => counts.sorted += 1,
+            Reading::Unread => counts.unread += 1,
         }
-        figures.doubtful.extend(doubtful.into_iter().map(|(span, reading)| {
-            let position = sources.position(file.file, span.start);
-            let place = format!("{}:{}:{}", sources.path(file.file), position.line, position.column);
-            (place, reading)
-        }));
+        let place = || sources.place(file.file, statement.span.start);
+        doubtful.extend(doubt(statement).map(|reading| (place(), reading)));
+    }
+    Some(FileFigures { dialect: *dialect, counts, doubtful })
+}
+
+pub(super) fn summed(files: impl Iterator<Item = FileFigures>) -> SqlFigures {
+    let mut figures = SqlFigures::default();
+    for FileFigures { dialect, counts, doubtful } in files {
+        let sum = figures.by_dialect.entry(dialect).or_default();
+        sum.parsed += counts.parsed;
+        sum.sorted += counts.sorted;
+        sum.unread += counts.unread;
+        figures.doubtful.extend(doubtful);
     }
     figures
 }

@@ -8,14 +8,13 @@ use rayon::prelude::*;
 
 use super::demand::{Demand, Search};
 use super::kept::{How, KeptFacts, Read};
+use super::projects::Project;
 use super::{Options, Progress, Stop, front_ends};
 use crate::configuration::Configuration;
 use crate::facts::file::{FileFacts, ParsedFile};
 use crate::facts::sql::Dialect;
 use crate::facts::{FileId, InputProblem, Span};
-use crate::sources::{
-    FileKind, Interest, Packages, ReadError, Sources, Words, read_packages, without_test_modules,
-};
+use crate::sources::{FileKind, Interest, Packages, ReadError, Sources, Words, without_test_modules};
 use crate::sql::migration::dialect_of_path;
 use crate::suppression;
 
@@ -47,29 +46,36 @@ impl Settings<'_> {
 /// How many times the files parsed so far may ask for others.
 const ROUNDS: usize = 3;
 
-/// What the files of a run hold.
+/// What the files of a project hold.
 pub(super) struct Loaded {
-    pub(super) packages: Packages,
     /// In the order of their numbers.
     pub(super) parsed: Vec<ParsedFile>,
     pub(super) problems: Vec<InputProblem>,
 }
 
-/// Reads and parses the files of a run; texts that are worth keeping are kept in `sources`. Rust code of
-/// tests, benches and examples is left alone unless `tests` asks for it.
-pub(super) fn load(sources: &mut Sources, options: &Options) -> Loaded {
-    let Options { models, configuration, kept, stop, progress, tests, .. } = options;
+/// Reads the manifests of a run.
+pub(super) fn read_manifests(sources: &Sources) -> Vec<InputProblem> {
+    let manifests: Vec<FileId> =
+        sources.files().filter(|(_, file)| file.kind == FileKind::Manifest).map(|(id, _)| id).collect();
     let mut problems = Vec::new();
-    let words = Words::with(models.own_words());
-    let reading = read_all(sources, options, &words, &mut problems);
-    let (packages, broken) = read_packages(sources);
-    problems.extend(broken);
-    let dialects = super::workspace::dialects(&packages);
-    let (tests, packages_of, dialects) = (*tests, &packages, &dialects[..]);
-    let settings = Settings { tests, configuration, packages: packages_of, dialects, kept, stop, progress };
+    let texts: Vec<(FileId, Text)> = manifests.into_par_iter().map(|id| (id, sources.read(id))).collect();
+    texts.into_iter().for_each(|(id, text)| keep(sources, id, text, &mut problems));
+    problems
+}
+
+/// Reads and parses the files of a project; texts that are worth keeping are kept in `sources`. Rust code of
+/// tests, benches and examples is left alone unless `tests` asks for it.
+pub(super) fn load(sources: &Sources, project: &Project, words: &Words, options: &Options) -> Loaded {
+    let Options { models, configuration, kept, stop, progress, tests, .. } = options;
+    let packages = &project.packages;
+    let mut problems = Vec::new();
+    let reading = read_all(sources, project, options, words, &mut problems);
+    let dialects = super::workspace::dialects(packages);
+    let (tests, dialects) = (*tests, &dialects[..]);
+    let settings = Settings { tests, configuration, packages, dialects, kept, stop, progress };
     let mut parsed = parse_all(sources, &reading.wanted, settings, &mut problems);
     let mut demand = Demand::default();
-    let dependencies = super::workspace::dependencies(&packages);
+    let dependencies = super::workspace::dependencies(packages);
     let mut rest = reading.passed_over;
     let mut fresh = parsed.len();
     for _ in 0..ROUNDS {
@@ -81,7 +87,7 @@ pub(super) fn load(sources: &mut Sources, options: &Options) -> Loaded {
                 .map(|file| (packages.of(file.file), reading.interests.get(&file.file), file)),
         );
         let wanted =
-            read_demanded(sources, &packages, &demand.searches(&dependencies), &mut rest, &mut problems);
+            read_demanded(sources, packages, &demand.searches(&dependencies), &mut rest, &mut problems);
         if wanted.is_empty() {
             break;
         }
@@ -90,11 +96,7 @@ pub(super) fn load(sources: &mut Sources, options: &Options) -> Loaded {
         parsed.extend(more);
     }
     parsed.sort_by_key(|file| file.file);
-    // A run that was stopped has not seen them all.
-    if !stop.is_given() {
-        kept.keep_only(&parsed.iter().map(|file| sources.absolute(file.file)).collect());
-    }
-    Loaded { packages, parsed, problems }
+    Loaded { parsed, problems }
 }
 
 /// What the first look at every file found.
@@ -107,44 +109,44 @@ struct Reading {
     passed_over: Vec<FileId>,
 }
 
-/// Reads every file.
+/// Reads every file but the manifests.
 fn read_all(
-    sources: &mut Sources,
+    sources: &Sources,
+    project: &Project,
     options: &Options,
     words: &Words,
     problems: &mut Vec<InputProblem>,
 ) -> Reading {
     let tests = options.tests;
-    let files: Vec<(FileId, FileKind)> = sources
-        .files()
-        .filter(|(_, file)| file.kind != FileKind::Folder)
+    let files: Vec<(FileId, FileKind)> = project
+        .files
+        .iter()
+        .map(|id| (*id, sources.file(*id)))
+        .filter(|(_, file)| file.kind.is_source())
         .filter(|(_, file)| tests || !file.is_test || file.kind != FileKind::Rust)
         .map(|(id, file)| (id, file.kind))
         .collect();
-    options.progress.found(files.len());
-    let read: Vec<(FileId, FileKind, Option<Interest>, Option<Text>)> = files
+    let read: Vec<(FileId, Option<Interest>, Option<Text>)> = files
         .into_par_iter()
         .take_any_while(|_| !options.stop.is_given())
         .inspect(|_| options.progress.read_one())
         .map(|(id, kind)| match sources.read(id) {
             Ok(text) if kind == FileKind::Rust => match interest_in(&text, tests, words) {
-                None => (id, kind, None, None),
-                found => (id, kind, found, Some(Ok(text))),
+                None => (id, None, None),
+                found => (id, found, Some(Ok(text))),
             },
-            result => (id, kind, None, Some(result)),
+            result => (id, None, Some(result)),
         })
         .collect();
-    let locks_anywhere = read.iter().any(|(_, _, interest, _)| *interest == Some(Interest::Lock));
+    let locks_anywhere = read.iter().any(|(_, interest, _)| *interest == Some(Interest::Lock));
     let mut reading = Reading::default();
-    for (id, kind, interest, result) in read {
+    for (id, interest, result) in read {
         let Some(result) = result.filter(|_| interest != Some(Interest::Signal) || locks_anywhere) else {
             reading.passed_over.push(id);
             continue;
         };
         reading.interests.extend(interest.map(|interest| (id, interest)));
-        if kind.is_source() {
-            reading.wanted.push(id);
-        }
+        reading.wanted.push(id);
         keep(sources, id, result, problems);
     }
     reading
@@ -158,7 +160,7 @@ fn interest_in(text: &str, tests: bool, words: &Words) -> Option<Interest> {
 
 /// The files among `rest` that define or use what the parsed files ask for, taken out of it.
 fn read_demanded(
-    sources: &mut Sources,
+    sources: &Sources,
     packages: &Packages,
     searches: &BTreeMap<Option<usize>, Search>,
     rest: &mut Vec<FileId>,
@@ -241,7 +243,7 @@ fn parse(file: FileId, kind: FileKind, text: &str, how: How, is_legible: bool) -
     Read { facts: Arc::new(facts), suppressions, problems }
 }
 
-fn keep(sources: &mut Sources, file: FileId, result: Text, problems: &mut Vec<InputProblem>) {
+fn keep(sources: &Sources, file: FileId, result: Text, problems: &mut Vec<InputProblem>) {
     match result {
         Ok(text) => sources.keep_text(file, text.into()),
         Err(error) => {

@@ -31,8 +31,8 @@ pub fn survey(options: &Options) -> Result<Survey, CheckError> {
             .build()
             .map_err(|error| CheckError::Threads(error.to_string()))?;
         options.progress.begin();
-        let (mut sources, _) = Sources::new(find(options)?, &options.working_directory);
-        pool.install(|| read_all(&mut sources, options));
+        let (sources, _) = Sources::new(find(options)?, &options.working_directory);
+        pool.install(|| read_all(&sources, options));
         let (packages, _) = read_packages(&sources);
         let dialects = workspace::dialects(&packages);
         let parsed = pool.install(|| parse_all(&sources, options));
@@ -40,7 +40,7 @@ pub fn survey(options: &Options) -> Result<Survey, CheckError> {
     })
 }
 
-fn read_all(sources: &mut Sources, options: &Options) {
+fn read_all(sources: &Sources, options: &Options) {
     let files: Vec<FileId> = sources
         .files()
         .filter(|(_, file)| file.kind != FileKind::Folder && !file.is_test)

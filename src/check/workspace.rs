@@ -49,15 +49,15 @@ pub(super) fn inventory(workspace: &Workspace<'_>) -> Inventory {
 }
 
 /// What a person should hear of the histories beside the findings.
-pub(super) fn notes(workspace: &Workspace<'_>) -> Vec<String> {
+pub(super) fn notes(workspace: &Workspace<'_>) -> Vec<(FileId, String)> {
     let listed = listed(workspace);
     let path = |file| workspace.sources.path(file);
     doubled_versions(&sql_units(workspace, &listed), &listed)
         .into_iter()
-        .filter(|(file, _)| workspace.sources.file(*file).reported)
         .map(|(file, other)| {
-            let (file, other) = (path(file), path(other));
-            format!("{file} has the version of {other}: the migration tool refuses it, or leaves it out without a word")
+            let (shown, other) = (path(file), path(other));
+            let note = "the migration tool refuses it, or leaves it out without a word";
+            (file, format!("{shown} has the version of {other}: {note}"))
         })
         .collect()
 }

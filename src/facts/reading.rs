@@ -2,9 +2,11 @@
 //!
 //! It says nothing about locks; it only sorts what the front end gave.
 
+use serde::{Deserialize, Serialize};
+
 use super::sql::{Statement, StatementKind};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Reading {
     /// By a grammar, or as a routine whose own statements are judged one by one.
     Parsed,

@@ -17,7 +17,7 @@ mod test_code;
 pub(crate) mod tokens;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 pub use depth::{DEPTH_LIMIT, too_deep_at};
 pub use discovery::{Discovery, Found, PathError, Request, discover};
@@ -25,6 +25,7 @@ pub use manifest::{Binary, Dependency, Manifest};
 pub use packages::{Packages, read_packages};
 pub use patterns::{PatternError, Patterns};
 pub use prefilter::{Interest, Words};
+pub use surroundings::Roots;
 pub use read::{ReadError, SIZE_LIMIT, read_text, read_unsaved};
 pub use test_code::without_test_modules;
 
@@ -72,6 +73,12 @@ pub struct SourceFile {
     pub reported: bool,
     /// Stands in a `tests`, `benches` or `examples` folder.
     pub is_test: bool,
+    kept: RwLock<Kept>,
+}
+
+/// What is kept of a file beside its name.
+#[derive(Debug, Default)]
+struct Kept {
     text: Option<Arc<str>>,
     lines: OnceLock<LineIndex>,
 }
@@ -125,8 +132,8 @@ impl Sources {
         for (path, absolute, Found { kind, reported, is_test, trouble }) in entries {
             let file = to_id(sources.files.len());
             problems.extend(trouble.map(|reason| unreadable_folder(file, &reason)));
-            let (text, lines) = (None, OnceLock::new());
-            sources.files.push(SourceFile { path, absolute, kind, reported, is_test, text, lines });
+            let kept = RwLock::default();
+            sources.files.push(SourceFile { path, absolute, kind, reported, is_test, kept });
         }
         (sources, problems)
     }
@@ -170,23 +177,38 @@ impl Sources {
 
     /// The text, where it was kept: for parsed files, manifests, and what is legible of broken ones.
     pub fn text(&self, file: FileId) -> Option<Arc<str>> {
-        self.file(file).text.clone()
+        self.file(file).kept.read().unwrap_or_else(PoisonError::into_inner).text.clone()
     }
 
     /// Keeps a text for the analysis and the reports.
-    pub fn keep_text(&mut self, file: FileId, text: Arc<str>) {
-        let file = &mut self.files[file.0 as usize];
-        file.text = Some(text);
-        file.lines = OnceLock::new();
+    pub fn keep_text(&self, file: FileId, text: Arc<str>) {
+        self.set_kept(file, Kept { text: Some(text), lines: OnceLock::new() });
+    }
+
+    /// Lets go of a text that nobody will ask for any more.
+    pub fn forget_text(&self, file: FileId) {
+        self.set_kept(file, Kept::default());
+    }
+
+    fn set_kept(&self, file: FileId, kept: Kept) {
+        *self.file(file).kept.write().unwrap_or_else(PoisonError::into_inner) = kept;
     }
 
     /// Line and column of a byte; 1:1 in a file whose text was not kept.
     pub fn position(&self, file: FileId, offset: u32) -> Position {
-        let file = self.file(file);
-        match &file.text {
-            Some(text) => file.lines.get_or_init(|| LineIndex::new(text)).position(text, offset),
+        let kept = self.file(file).kept.read().unwrap_or_else(PoisonError::into_inner);
+        match &kept.text {
+            Some(text) => kept.lines.get_or_init(|| LineIndex::new(text)).position(text, offset),
             None => Position { line: 1, column: 1 },
         }
+    }
+}
+
+impl Sources {
+    /// A byte as people write it: `path:line:column`.
+    pub fn place(&self, file: FileId, offset: u32) -> String {
+        let position = self.position(file, offset);
+        format!("{}:{}:{}", self.path(file), position.line, position.column)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The packages of a run: manifests with their targets and what they inherit, and which file belongs to
 //! which of them. It reads manifests only, and calls no cargo.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -15,13 +15,21 @@ use crate::facts::{FileId, InputProblem, Span};
 pub struct Packages {
     /// Sorted by folder.
     pub manifests: Vec<Manifest>,
-    /// For each file of the run, by its number: the position in `manifests` of the one nearest above it.
-    pub of_file: Vec<Option<usize>>,
+    /// The position in `manifests` of the one nearest above a file.
+    pub of_file: BTreeMap<FileId, usize>,
 }
 
 impl Packages {
     pub fn of(&self, file: FileId) -> Option<usize> {
-        self.of_file.get(file.0 as usize).copied().flatten()
+        self.of_file.get(&file).copied()
+    }
+
+    /// Those that these files belong to.
+    pub fn of_files(&self, files: &[FileId]) -> Packages {
+        let old: BTreeSet<usize> = files.iter().filter_map(|file| self.of(*file)).collect();
+        let of = |file: &FileId| Some((*file, old.range(..self.of(*file)?).count()));
+        let of_file = files.iter().filter_map(of).collect();
+        Packages { manifests: old.into_iter().map(|at| self.manifests[at].clone()).collect(), of_file }
     }
 }
 
@@ -47,11 +55,11 @@ pub fn read_packages(sources: &Sources) -> (Packages, Vec<InputProblem>) {
     (Packages { manifests, of_file }, problems)
 }
 
-fn assign(manifests: &[Manifest], sources: &Sources) -> Vec<Option<usize>> {
+fn assign(manifests: &[Manifest], sources: &Sources) -> BTreeMap<FileId, usize> {
     let by_folder: BTreeMap<&Path, usize> =
         manifests.iter().enumerate().map(|(at, manifest)| (folder_of(manifest, sources), at)).collect();
     let nearest = |path: &Path| path.ancestors().skip(1).find_map(|folder| by_folder.get(folder).copied());
-    sources.files().map(|(id, _)| nearest(sources.absolute(id))).collect()
+    sources.files().filter_map(|(id, file)| Some((id, nearest(file.absolute())?))).collect()
 }
 
 fn folder_of<'a>(manifest: &Manifest, sources: &'a Sources) -> &'a Path {
@@ -117,9 +125,9 @@ fn outside_the_run(manifest: &Path) -> BTreeMap<String, Dependency> {
 }
 
 /// Adds the targets that Cargo finds by its layout.
-fn find_targets(manifests: &mut [Manifest], of_file: &[Option<usize>], sources: &Sources) {
-    for ((id, file), package) in sources.files().zip(of_file) {
-        let Some(manifest) = package.and_then(|at| manifests.get_mut(at)) else { continue };
+fn find_targets(manifests: &mut [Manifest], of_file: &BTreeMap<FileId, usize>, sources: &Sources) {
+    for (&id, &package) in of_file {
+        let (Some(manifest), file) = (manifests.get_mut(package), sources.file(id)) else { continue };
         let Some(package) = manifest.package.clone() else { continue };
         let folder = folder_of(manifest, sources);
         let path = sources.absolute(id).strip_prefix(folder.join("src"));

@@ -1,7 +1,10 @@
 //! The workspace around a file that is named alone: what is read as its context.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use super::{Manifest, Sources};
 
 /// How much of a root is context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,6 +27,42 @@ pub(super) fn around(file: &Path) -> (PathBuf, Surroundings) {
     match root {
         Some(root) => (root.to_owned(), Surroundings::Tree),
         None => (folder.to_owned(), Surroundings::Folder),
+    }
+}
+
+/// The roots of many folders, each of which is looked at once.
+pub struct Roots<'s> {
+    /// Folders of the run's packages, and whether they are roots of workspaces.
+    packages: HashMap<&'s Path, bool>,
+    known: HashMap<PathBuf, Option<PathBuf>>,
+}
+
+impl<'s> Roots<'s> {
+    pub fn new(manifests: &[Manifest], sources: &'s Sources) -> Self {
+        let folder = |manifest: &Manifest| sources.absolute(manifest.file).parent();
+        let packages = manifests.iter().filter_map(|m| Some((folder(m)?, m.is_workspace_root))).collect();
+        Self { packages, known: HashMap::new() }
+    }
+
+    /// The nearest workspace or repository, else the nearest package of the run.
+    pub fn of(&mut self, folder: &Path) -> Option<PathBuf> {
+        let nearest = || folder.ancestors().find(|folder| self.packages.contains_key(folder));
+        let package = nearest().map(Path::to_owned);
+        self.shared(folder).or(package)
+    }
+
+    fn shared(&mut self, folder: &Path) -> Option<PathBuf> {
+        if let Some(known) = self.known.get(folder) {
+            return known.clone();
+        }
+        let is_workspace = || self.packages.get(folder).copied().unwrap_or_else(|| is_workspace(folder));
+        let found = if folder.join(".git").exists() || is_workspace() {
+            Some(folder.to_owned())
+        } else {
+            folder.parent().and_then(|above| self.shared(above))
+        };
+        self.known.insert(folder.to_owned(), found.clone());
+        found
     }
 }
 

@@ -33,7 +33,7 @@ fn sources_of(request: &Request) -> Sources {
 
 /// The sources of a folder, manifests read.
 pub(super) fn run_in(folder: &Path) -> Sources {
-    let mut sources = sources_of(&request(folder, &["."]));
+    let sources = sources_of(&request(folder, &["."]));
     let manifests: Vec<FileId> =
         sources.files().filter(|(_, file)| file.kind == FileKind::Manifest).map(|(id, _)| id).collect();
     for id in manifests {
