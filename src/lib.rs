@@ -4,6 +4,7 @@
 //! `rules` → `report`. `ARCHITECTURE.md` names the invariants that keep it so.
 
 pub mod audit;
+pub mod cache;
 pub mod changes;
 pub mod check;
 pub mod cli;

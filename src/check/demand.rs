@@ -4,13 +4,14 @@
 //! It works on names alone. Asking for a file too many costs time, asking for one too few costs knowledge.
 
 mod common_names;
+mod search;
 mod token_sources;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use self::common_names::EVERYBODY;
+pub(super) use self::search::{Hit, Search};
+use self::search::{Wanted, is_own_crate};
 use self::token_sources::sources_of_tokens;
-use aho_corasick::{AhoCorasick, MatchKind};
 
 use crate::facts::file::{FileFacts, ParsedFile};
 use crate::facts::rust::{Constant, Expr, ExprKind, Function, RustFile, Type, TypeKind};
@@ -19,15 +20,6 @@ use crate::locks::naming::words;
 use crate::resolve::{Models, acts_on_store, is_row_lease, runs_sql, takes_row_lease, takes_session};
 use crate::sources::Interest;
 use crate::sql::looks_like_statement;
-
-/// A name that more files than this define could mean any of them.
-const MOST_DEFINITIONS: usize = 2;
-
-/// A name that more files than this call is no name of a lock's.
-const MOST_CALLERS: usize = 6;
-
-/// Shorter names are everybody's.
-const SHORTEST: usize = 4;
 
 /// Words in names of helpers that look at what a statement has done.
 const ROW_HELPERS: &[&str] = &["rows", "affected"];
@@ -295,88 +287,6 @@ impl Names {
     }
 }
 
-/// What the files of one package are searched for.
-#[derive(Default)]
-struct Wanted<'d> {
-    definitions: BTreeSet<&'d String>,
-    uses: BTreeSet<&'d String>,
-    opened: BTreeSet<&'d String>,
-    imported: BTreeSet<&'d (String, String)>,
-    /// Where locks are taken, it matters how the program ends.
-    programs: bool,
-}
-
-impl Wanted<'_> {
-    fn search(&self) -> Option<Search> {
-        let mut needles = Vec::new();
-        let mut names = Vec::new();
-        for (number, name) in self.definitions.iter().filter(|name| is_telling(name)).enumerate() {
-            let forms: &[&str] = if name.starts_with(char::is_uppercase) {
-                &["const", "static", "struct", "enum", "type", "trait", "as"]
-            } else {
-                &["fn", "as"]
-            };
-            needles.extend(forms.iter().map(|form| format!("{form} {name}")));
-            names.extend(forms.iter().map(|_| number));
-        }
-        let definitions = names.last().map_or(0, |last| last + 1);
-        for (number, name) in self.uses.iter().filter(|name| is_telling(name)).enumerate() {
-            let is_constant = name.starts_with(char::is_uppercase);
-            let behind: &[char] = if is_constant { &['.', ')', ','] } else { &['('] };
-            needles.extend(behind.iter().map(|behind| format!("{name}{behind}")));
-            names.extend(behind.iter().map(|_| definitions + number));
-        }
-        if needles.is_empty() && !self.programs {
-            return None;
-        }
-        let matcher = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(needles).ok()?;
-        let opened = self.opened.iter().map(|name| (*name).clone()).collect();
-        let imported = self.imported.iter().map(|pair| (*pair).clone()).collect();
-        Some(Search { matcher, names, definitions, opened, imported, programs: self.programs })
-    }
-}
-
-/// A search for names in the files of one package.
-pub(super) struct Search {
-    matcher: AhoCorasick,
-    /// The number of the name behind each needle: first those whose definition is wanted.
-    names: Vec<usize>,
-    definitions: usize,
-    opened: BTreeSet<String>,
-    imported: Vec<(String, String)>,
-    programs: bool,
-}
-
-impl Search {
-    /// Whether a file is a module that is opened by a glob, and hands on names of others, or one that an
-    /// import names, with what it imports; or a program whose `main` may lead to a lock by any name.
-    pub(super) fn opens(&self, path: &str, text: &str) -> bool {
-        if self.programs && is_program(path) && text.contains("fn main(") {
-            return true;
-        }
-        let mut parts = path.trim_end_matches(".rs").rsplit('/');
-        let name = parts.next().filter(|name| *name != "mod").or_else(|| parts.next());
-        let Some(name) = name else { return false };
-        if self.opened.contains(name) && text.contains("pub use") {
-            return true;
-        }
-        let is_above = path.ends_with("/mod.rs") || matches!(name, "lib" | "main");
-        self.imported.iter().filter(|(module, _)| module == name || (is_above && is_own_crate(module))).any(
-            |(_, item)| text.contains(&format!("fn {item}(")) || text.contains(&format!("const {item}:")),
-        )
-    }
-
-    /// The numbers of the wanted names that stand in the text.
-    pub(super) fn names_in(&self, text: &str) -> BTreeSet<usize> {
-        self.matcher.find_iter(text).map(|hit| self.names[hit.pattern().as_usize()]).collect()
-    }
-
-    /// Whether a name that so many files hold still tells which of them is meant.
-    pub(super) fn tells(&self, name: usize, files: usize) -> bool {
-        files <= if name < self.definitions { MOST_DEFINITIONS } else { MOST_CALLERS }
-    }
-}
-
 fn names_clock(name: &str) -> bool {
     words(name).iter().any(|word| CLOCK_HELPERS.contains(&word.as_str()))
 }
@@ -460,16 +370,4 @@ fn mentioned(function: &Function) -> BTreeSet<&str> {
         });
     }
     names
-}
-
-fn is_own_crate(segment: &str) -> bool {
-    matches!(segment, "crate" | "self" | "super")
-}
-
-fn is_program(path: &str) -> bool {
-    path == "main.rs" || path.ends_with("/main.rs") || path.contains("/bin/")
-}
-
-fn is_telling(name: &str) -> bool {
-    name.len() >= SHORTEST && !EVERYBODY.contains(&name)
 }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::figures::{self, FileFigures};
-use super::{Options, Report, changed, selection};
+use super::{Options, Report, Stage, changed, selection};
 use crate::audit::{Audit, audit};
 use crate::configuration::Policy;
 use crate::facts::FileId;
@@ -34,6 +34,24 @@ pub(super) struct Judgement {
     pub(super) sql: Vec<(FileId, FileFigures)>,
 }
 
+impl Judgement {
+    /// Gives all files other numbers; `false` where one has none.
+    pub(super) fn renumber(&mut self, new: impl Fn(FileId) -> Option<FileId>) -> bool {
+        let places = self.findings.iter_mut().flat_map(Finding::locations_mut).map(|place| &mut place.file);
+        let notes = self.notes.iter_mut().map(|(file, _)| file);
+        let sql = self.sql.iter_mut().map(|(file, _)| file);
+        let files = places.chain(notes).chain(sql).chain(&mut self.suppressed).chain(&mut self.parsed);
+        let mut are_all_known = true;
+        for file in files {
+            match new(*file) {
+                Some(number) => *file = number,
+                None => are_all_known = false,
+            }
+        }
+        are_all_known
+    }
+}
+
 /// From the inventory to what would be reported of all files.
 pub(super) fn judge(
     inventory: &mut Inventory,
@@ -50,7 +68,7 @@ pub(super) fn judge(
     let readable = parsed.iter().filter(|file| file.is_readable() && is_judged(file.file));
     let judged = suppression::judged(readable.map(|file| (file.file, &file.suppressions)));
     inventory.suppressions = judged.iter().map(|(_, suppression)| suppression.clone()).collect();
-    let findings = rules::run(inventory, sources);
+    let findings = options.timings.of(Stage::Rules, || rules::run(inventory, sources));
 
     let of_judged = findings.into_iter().filter(|finding| is_judged(finding.primary.file)).collect();
     let applied = suppression::apply(of_judged, &by_file);
@@ -73,7 +91,7 @@ pub(super) fn judge(
     suppressed.retain_mut(&mut is_shown);
     findings.sort_by(|a, b| order(a).cmp(&order(b)));
     findings.dedup();
-    proof::attach(inventory, &mut findings);
+    options.timings.of(Stage::Proof, || proof::attach(inventory, &mut findings));
     Judgement {
         findings,
         suppressed: suppressed.iter().map(|finding| finding.primary.file).collect(),
@@ -188,7 +206,8 @@ pub(super) fn merged(parts: Vec<Part>, sources: &Sources) -> Report {
 
 fn summarise(findings: &[Finding], suppressed: usize, parsed: usize, sources: &Sources) -> Summary {
     let count = |severity| findings.iter().filter(|finding| finding.severity == severity).count();
-    let is_counted = |(_, file): &(FileId, &crate::sources::SourceFile)| file.reported && file.kind.is_source();
+    let is_counted =
+        |(_, file): &(FileId, &crate::sources::SourceFile)| file.reported && file.kind.is_source();
     Summary {
         files: sources.files().filter(is_counted).count(),
         parsed,

@@ -5,6 +5,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use serde::{Deserialize, Serialize};
+
 use crate::facts::InputProblem;
 use crate::facts::file::FileFacts;
 use crate::facts::sql::Dialect;
@@ -31,7 +33,7 @@ pub(super) struct How {
 }
 
 /// What the front ends make of a text.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Read {
     pub(super) facts: Arc<FileFacts>,
     pub(super) suppressions: FileSuppressions,

@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::demand::{Demand, Search};
+use super::demand::{Demand, Hit, Search};
 use super::kept::{How, KeptFacts, Read};
+use super::kept_projects::Texts;
 use super::projects::Project;
-use super::{Options, Progress, Stop, front_ends};
+use super::{Options, Progress, Stage, Stop, Timings, front_ends};
+use crate::cache::{Cache, Mixer};
 use crate::configuration::Configuration;
 use crate::facts::file::{FileFacts, ParsedFile};
 use crate::facts::sql::Dialect;
@@ -32,6 +34,10 @@ struct Settings<'a> {
     kept: &'a KeptFacts,
     stop: &'a Stop,
     progress: &'a Progress,
+    timings: &'a Timings,
+    cache: Option<&'a Cache>,
+    /// How many files a thread takes at least.
+    least: usize,
 }
 
 impl Settings<'_> {
@@ -65,14 +71,31 @@ pub(super) fn read_manifests(sources: &Sources) -> Vec<InputProblem> {
 
 /// Reads and parses the files of a project; texts that are worth keeping are kept in `sources`. Rust code of
 /// tests, benches and examples is left alone unless `tests` asks for it.
-pub(super) fn load(sources: &Sources, project: &Project, words: &Words, options: &Options) -> Loaded {
-    let Options { models, configuration, kept, stop, progress, tests, .. } = options;
+pub(super) fn load(
+    sources: &Sources,
+    project: &Project,
+    texts: Texts,
+    words: &Words,
+    options: &Options,
+) -> Loaded {
+    let Options { models, configuration, kept, stop, progress, timings, tests, .. } = options;
     let packages = &project.packages;
     let mut problems = Vec::new();
-    let reading = read_all(sources, project, options, words, &mut problems);
+    let reading = read_all(sources, project, texts, options, words, &mut problems);
     let dialects = super::workspace::dialects(packages);
     let (tests, dialects) = (*tests, &dialects[..]);
-    let settings = Settings { tests, configuration, packages, dialects, kept, stop, progress };
+    let settings = Settings {
+        tests,
+        configuration,
+        packages,
+        dialects,
+        kept,
+        stop,
+        progress,
+        timings,
+        cache: options.cache.as_deref(),
+        least: project.least(),
+    };
     let mut parsed = parse_all(sources, &reading.wanted, settings, &mut problems);
     let mut demand = Demand::default();
     let dependencies = super::workspace::dependencies(packages);
@@ -80,14 +103,12 @@ pub(super) fn load(sources: &Sources, project: &Project, words: &Words, options:
     let mut fresh = parsed.len();
     for _ in 0..ROUNDS {
         let from = parsed.len() - fresh;
-        demand.add(
-            models,
-            parsed[from..]
-                .iter()
-                .map(|file| (packages.of(file.file), reading.interests.get(&file.file), file)),
-        );
-        let wanted =
-            read_demanded(sources, packages, &demand.searches(&dependencies), &mut rest, &mut problems);
+        let files = parsed[from..].iter();
+        let files = files.map(|file| (packages.of(file.file), reading.interests.get(&file.file), file));
+        let wanted = timings.of(Stage::Demand, || {
+            demand.add(models, files);
+            read_demanded(sources, project, &demand.searches(&dependencies), &mut rest, &mut problems)
+        });
         if wanted.is_empty() {
             break;
         }
@@ -113,25 +134,29 @@ struct Reading {
 fn read_all(
     sources: &Sources,
     project: &Project,
+    mut texts: Texts,
     options: &Options,
     words: &Words,
     problems: &mut Vec<InputProblem>,
 ) -> Reading {
     let tests = options.tests;
-    let files: Vec<(FileId, FileKind)> = project
+    let files: Vec<(FileId, FileKind, Option<Text>)> = project
         .files
         .iter()
         .map(|id| (*id, sources.file(*id)))
         .filter(|(_, file)| file.kind.is_source())
         .filter(|(_, file)| tests || !file.is_test || file.kind != FileKind::Rust)
-        .map(|(id, file)| (id, file.kind))
+        .map(|(id, file)| (id, file.kind, texts.remove(&id)))
         .collect();
+    let text = |id, held: Option<Text>| held.unwrap_or_else(|| sources.read(id));
+    let interest = |text: &str| options.timings.of(Stage::Prefilter, || interest_in(text, tests, words));
     let read: Vec<(FileId, Option<Interest>, Option<Text>)> = files
         .into_par_iter()
+        .with_min_len(project.least())
         .take_any_while(|_| !options.stop.is_given())
         .inspect(|_| options.progress.read_one())
-        .map(|(id, kind)| match sources.read(id) {
-            Ok(text) if kind == FileKind::Rust => match interest_in(&text, tests, words) {
+        .map(|(id, kind, held)| match options.timings.of(Stage::Read, || text(id, held)) {
+            Ok(text) if kind == FileKind::Rust => match interest(&text) {
                 None => (id, None, None),
                 found => (id, found, Some(Ok(text))),
             },
@@ -161,23 +186,25 @@ fn interest_in(text: &str, tests: bool, words: &Words) -> Option<Interest> {
 /// The files among `rest` that define or use what the parsed files ask for, taken out of it.
 fn read_demanded(
     sources: &Sources,
-    packages: &Packages,
+    project: &Project,
     searches: &BTreeMap<Option<usize>, Search>,
     rest: &mut Vec<FileId>,
     problems: &mut Vec<InputProblem>,
 ) -> Vec<FileId> {
-    let looked_at: Vec<(FileId, bool, BTreeSet<usize>)> = std::mem::take(rest)
+    let packages = &project.packages;
+    let looked_at: Vec<(FileId, bool, BTreeSet<Hit>)> = std::mem::take(rest)
         .into_par_iter()
+        .with_min_len(project.least())
         .map(|id| {
             let names = searches.get(&packages.of(id)).and_then(|search| {
                 let text = sources.read(id).ok()?;
-                Some((search.opens(sources.path(id), &text), search.names_in(&text)))
+                Some((search.opens(sources.path(id), &text), search.hits_in(&text)))
             });
             let (opened, names) = names.unwrap_or_default();
             (id, opened, names)
         })
         .collect();
-    let mut files_of_name: BTreeMap<(Option<usize>, usize), usize> = BTreeMap::new();
+    let mut files_of_name: BTreeMap<(Option<usize>, Hit), usize> = BTreeMap::new();
     for (id, _, names) in &looked_at {
         for name in names {
             *files_of_name.entry((packages.of(*id), *name)).or_default() += 1;
@@ -186,7 +213,7 @@ fn read_demanded(
     let mut wanted = Vec::new();
     for (id, opened, names) in looked_at {
         let package = packages.of(id);
-        let tells = |name: &usize| searches[&package].tells(*name, files_of_name[&(package, *name)]);
+        let tells = |hit: &Hit| hit.tells(files_of_name[&(package, *hit)]);
         if opened || names.iter().any(tells) {
             wanted.push(id);
             keep(sources, id, sources.read(id), problems);
@@ -209,12 +236,18 @@ fn parse_all(
     settings.progress.wants(texts.len());
     let parsed: Vec<(ParsedFile, Vec<InputProblem>)> = texts
         .into_par_iter()
+        .with_min_len(settings.least)
         .take_any_while(|_| !settings.stop.is_given())
         .map(|(file, kind, text)| {
             let dialect = settings.dialect(sources, file);
             let how = How { dialect, skips_tests: kind == FileKind::Rust && !settings.tests };
             let is_legible = !illegible.contains(&file);
-            let make = || parse(file, kind, &text, how, is_legible);
+            let timings = settings.timings;
+            let parse = || timings.of(Stage::Parse, || parse(file, kind, &text, how, is_legible));
+            let make = || match settings.cache.filter(|_| is_legible) {
+                Some(cache) => from_disk(cache, kind, &text, how, timings, parse),
+                None => parse(),
+            };
             let Read { facts, suppressions, mut problems } = if is_legible {
                 settings.kept.read(sources.absolute(file), &text, how, make)
             } else {
@@ -231,6 +264,24 @@ fn parse_all(
     parsed
 }
 
+/// What an earlier run has made of this text, or what is made of it now.
+fn from_disk(
+    cache: &Cache,
+    kind: FileKind,
+    text: &str,
+    how: How,
+    timings: &Timings,
+    parse: impl FnOnce() -> Read,
+) -> Read {
+    let of = Mixer::new().add(format!("{kind:?} {how:?}").as_bytes()).add(text.as_bytes()).done();
+    if let Some(read) = timings.of(Stage::Cache, || cache.facts(of)) {
+        return read;
+    }
+    let read = parse();
+    timings.of(Stage::Cache, || cache.keep_facts(of, &read));
+    read
+}
+
 fn parse(file: FileId, kind: FileKind, text: &str, how: How, is_legible: bool) -> Read {
     let code = if how.skips_tests { without_test_modules(text) } else { Cow::Borrowed(text) };
     // Nothing is reported of what is left out, so that nothing can be suppressed there.
@@ -241,6 +292,13 @@ fn parse(file: FileId, kind: FileKind, text: &str, how: How, is_legible: bool) -
         (FileFacts::Unreadable, Vec::new())
     };
     Read { facts: Arc::new(facts), suppressions, problems }
+}
+
+/// Keeps the text of a file that a judgement of before shows.
+pub(super) fn keep_shown(sources: &Sources, file: FileId) {
+    if sources.text(file).is_none() {
+        keep(sources, file, sources.read(file), &mut Vec::new());
+    }
 }
 
 fn keep(sources: &Sources, file: FileId, result: Text, problems: &mut Vec<InputProblem>) {

@@ -13,6 +13,22 @@ pub(super) struct Project {
     /// In the order of their numbers.
     pub(super) files: Vec<FileId>,
     pub(super) packages: Packages,
+    /// All threads work on it together.
+    pub(super) is_shared: bool,
+}
+
+impl Project {
+    /// How many of its files a thread takes at least.
+    pub(super) fn least(&self) -> usize {
+        if self.is_shared { 1 } else { usize::MAX }
+    }
+
+    /// As messages name it: by its first manifest, or its first file.
+    pub(super) fn name(&self, sources: &Sources) -> String {
+        let manifest = self.packages.manifests.first().map(|manifest| manifest.file);
+        let first = manifest.or_else(|| self.files.first().copied());
+        first.map(|file| sources.path(file).to_owned()).unwrap_or_default()
+    }
 }
 
 /// All files of the run, project by project, in the order of their first files.
@@ -31,7 +47,7 @@ pub(super) fn projects(sources: &Sources, packages: &Packages) -> Vec<Project> {
     }
     let mut projects: Vec<Project> = files
         .into_values()
-        .map(|files| Project { packages: packages.of_files(&files), files })
+        .map(|files| Project { packages: packages.of_files(&files), files, is_shared: false })
         .collect();
     projects.sort_by_key(|project| project.files.first().copied());
     projects
@@ -50,8 +66,12 @@ struct Folders {
 
 impl Folders {
     fn new(sources: &Sources, packages: &Packages) -> Self {
-        let mut folders =
-            Self { numbers: BTreeMap::new(), joined: Vec::new(), of_file: Vec::new(), loose: BTreeMap::new() };
+        let mut folders = Self {
+            numbers: BTreeMap::new(),
+            joined: Vec::new(),
+            of_file: Vec::new(),
+            loose: BTreeMap::new(),
+        };
         let mut roots = Roots::new(&packages.manifests, sources);
         for (id, file) in sources.files() {
             let folder = file.absolute().parent().unwrap_or(file.absolute());
@@ -67,13 +87,17 @@ impl Folders {
     /// A file of no package, such as a migration beside the packages of a repository, is about all packages around
     /// it.
     fn join_loose_files(&mut self) {
-        let packages: Vec<(PathBuf, usize)> = self.numbers.clone().into_iter().filter(|(path, _)| *path != Path::new("")).collect();
+        let packages: Vec<(PathBuf, usize)> =
+            self.numbers.clone().into_iter().filter(|(path, _)| *path != Path::new("")).collect();
         for (folder, file) in std::mem::take(&mut self.loose) {
             let own = self.of_file[file.0 as usize];
             let around = folder.ancestors().find_map(|above| {
                 let start = packages.partition_point(|(path, _)| path.as_path() < above);
-                let below: Vec<usize> =
-                    packages[start..].iter().take_while(|(path, _)| path.starts_with(above)).map(|(_, number)| *number).collect();
+                let below: Vec<usize> = packages[start..]
+                    .iter()
+                    .take_while(|(path, _)| path.starts_with(above))
+                    .map(|(_, number)| *number)
+                    .collect();
                 (!below.is_empty()).then_some(below)
             });
             around.into_iter().flatten().for_each(|other| self.join(own, other));

@@ -18,8 +18,10 @@ fn options(folder: &Path, paths: &[&str]) -> Options {
         changes: None,
         configuration: Arc::default(),
         kept: Arc::default(),
+        cache: None,
         stop: Stop::default(),
         progress: Progress::default(),
+        timings: Timings::default(),
         audits: false,
     }
 }

@@ -32,6 +32,8 @@ pub(super) enum Command {
     Init(InitArguments),
     /// Serve an editor over stdin and stdout, as the Language Server Protocol asks
     Lsp(LanguageServerArguments),
+    /// Remove what runs have kept for later ones
+    Clean(CleanArguments),
     /// Print a rule's page: why, bad, good, fix, what it does not flag
     Explain {
         /// The rule's name
@@ -109,6 +111,9 @@ pub(super) struct CheckArguments {
     /// Say on stderr what was read
     #[arg(long, short)]
     pub(super) verbose: bool,
+    /// Say on stderr how long each stage took
+    #[arg(long)]
+    pub(super) timings: bool,
 }
 
 /// What is mended.
@@ -163,6 +168,26 @@ pub(super) struct Scope {
     /// How many threads to use
     #[arg(long, value_name = "N", value_parser = parse_jobs)]
     pub(super) jobs: Option<NonZeroUsize>,
+    #[command(flatten)]
+    pub(super) cache: CacheArguments,
+}
+
+/// What is kept for later runs.
+#[derive(Debug, Default, Args)]
+pub(super) struct CacheArguments {
+    /// Use nothing that earlier runs have kept, and keep nothing
+    #[arg(long)]
+    pub(super) no_cache: bool,
+    /// Keep what later runs can use in this folder instead of the user's own
+    #[arg(long, value_name = "FOLDER", conflicts_with = "no_cache")]
+    pub(super) cache_dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CleanArguments {
+    /// The folder to remove instead of the user's own
+    #[arg(long, value_name = "FOLDER")]
+    pub(super) cache_dir: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -20,10 +20,12 @@ mod stream;
 mod terminal;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches};
 
+use crate::cache;
 use arguments::{Arguments, Command, Schema};
 
 const FAILED: u8 = 1;
@@ -60,6 +62,7 @@ fn answer(command: clap::Command, arguments: Vec<OsString>) -> u8 {
         Some(Command::Baseline(arguments)) => run_check::write_baseline(&arguments),
         Some(Command::Init(arguments)) => init::run(&arguments),
         Some(Command::Lsp(arguments)) => language_server::run(arguments),
+        Some(Command::Clean(arguments)) => clean(arguments.cache_dir),
         Some(Command::Explain { rule }) => rule_pages::explain(&rule),
         Some(Command::Rules) => rule_pages::list(),
         Some(Command::Completions { shell }) => print_bytes(&completions(shell)),
@@ -75,6 +78,24 @@ fn completions(shell: clap_complete::Shell) -> Vec<u8> {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "leaselint", &mut text);
     text
+}
+
+fn clean(named: Option<PathBuf>) -> u8 {
+    let Some(folder) = named.or_else(cache::default_folder) else {
+        stream::tell("error", "no folder for caches is known on this system: name one with --cache-dir");
+        return COULD_NOT;
+    };
+    match cache::clean(&folder) {
+        Ok(was_there) => {
+            let what = if was_there { "removed" } else { "there is no cache in" };
+            stream::tell("note", &format!("{what} {}", folder.display()));
+            0
+        }
+        Err(error) => {
+            stream::tell("error", &error.to_string());
+            COULD_NOT
+        }
+    }
 }
 
 fn print(text: &str) -> u8 {

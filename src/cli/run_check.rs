@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use std::{fs, io};
 
 use super::arguments::{self, BaselineArguments, CheckArguments, FailOn, Format};
@@ -13,7 +13,7 @@ use super::render::render;
 use super::run_options::{OptionsError, asked_for, options_for, working_directory};
 use super::{COULD_NOT, FAILED, report_file, stream, terminal};
 use crate::changes::{Changes, ChangesError};
-use crate::check::{self, CheckError, Options, Report, check};
+use crate::check::{self, CheckError, Options, Report, Stage, Timings, check};
 use crate::facts::reading::Reading;
 use crate::report::human::{self, Look};
 use crate::sources::{PathError, ReadError, Sources, Unsaved, read_unsaved};
@@ -110,7 +110,11 @@ fn try_run(arguments: &CheckArguments) -> Result<u8, Failure> {
             .and_then(|text| report_file::write(&output.path, &text))
             .map_err(|source| Failure::Output { path: output.path.clone(), source })?;
     }
-    print(arguments, &report, &sources)?;
+    let timings = &options.timings;
+    timings.of(Stage::Report, || print(arguments, &report, &sources))?;
+    if arguments.timings {
+        tell_timings(timings, start);
+    }
     let fails = options.selection.fails(&report.findings) && !arguments.exit_zero;
     Ok(if fails { FAILED } else { 0 })
 }
@@ -217,6 +221,22 @@ fn tell_figures(report: &Report, sources: &Sources, start: Instant) {
             _ => "this statement could not be parsed and was read by its words",
         };
         stream::tell("note", &format!("{place}: {how}"));
+    }
+}
+
+/// The slowest projects, where there are several.
+const SLOWEST: usize = 5;
+
+fn tell_timings(timings: &Timings, start: Instant) {
+    let milliseconds = |took: Duration| took.as_secs_f64() * 1e3;
+    stream::tell("note", &format!("{:.1} ms in all", milliseconds(start.elapsed())));
+    for stage in Stage::ALL {
+        let took = milliseconds(timings.taken(stage));
+        stream::tell("note", &format!("{:<10}{took:>10.1} ms, all threads together", stage.name()));
+    }
+    let slowest = timings.slowest(SLOWEST);
+    for (took, name) in slowest.iter().filter(|_| slowest.len() > 1) {
+        stream::tell("note", &format!("{:.1} ms for {name} and what belongs to it", milliseconds(*took)));
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::FileId;
 use super::lua::LuaFile;
 use super::rust::RustFile;
@@ -27,7 +29,7 @@ impl ParsedFile {
     }
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum FileFacts {
     Rust(RustFile),
     /// With the dialect that its content was parsed as.

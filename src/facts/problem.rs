@@ -1,9 +1,11 @@
 //! What could not be read: a file, or a part of one, with the reason and the remedy.
 
+use serde::{Deserialize, Serialize};
+
 use super::{FileId, Location, Span};
 
 /// A file, or a part of one, that could not be read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputProblem {
     pub file: FileId,
     /// Where the trouble is; the start of the file when that is not known.

@@ -25,8 +25,8 @@ pub use manifest::{Binary, Dependency, Manifest};
 pub use packages::{Packages, read_packages};
 pub use patterns::{PatternError, Patterns};
 pub use prefilter::{Interest, Words};
-pub use surroundings::Roots;
 pub use read::{ReadError, SIZE_LIMIT, read_text, read_unsaved};
+pub use surroundings::{Roots, tree_of};
 pub use test_code::without_test_modules;
 
 use crate::facts::lines::{LineIndex, Position};
@@ -150,6 +150,12 @@ impl Sources {
             Some(unsaved) => Ok(unsaved.text.as_ref().to_owned()),
             None => read_text(path),
         }
+    }
+
+    /// Whether an editor holds it.
+    pub fn is_unsaved(&self, file: FileId) -> bool {
+        let path = self.absolute(file);
+        self.unsaved.iter().any(|unsaved| unsaved.path == path)
     }
 
     pub fn files(&self) -> impl Iterator<Item = (FileId, &SourceFile)> {

@@ -30,6 +30,13 @@ pub(super) fn around(file: &Path) -> (PathBuf, Surroundings) {
     }
 }
 
+/// The folder that a file or folder is checked in: its workspace or repository, else its package, else itself.
+pub fn tree_of(path: &Path) -> PathBuf {
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    // The root of what surrounds a file in the folder is that of what surrounds the folder.
+    if path.is_dir() { around(&path.join("Cargo.toml")).0 } else { around(&path).0 }
+}
+
 /// The roots of many folders, each of which is looked at once.
 pub struct Roots<'s> {
     /// Folders of the run's packages, and whether they are roots of workspaces.

@@ -48,8 +48,10 @@ pub fn examine(folder: &Path) -> Examined {
         changes: None,
         configuration: Arc::new(configuration),
         kept: Arc::default(),
+        cache: None,
         stop: Stop::default(),
         progress: Progress::default(),
+        timings: Timings::default(),
         audits: true,
     };
     let (mut report, sources) = check(&options).expect("the run does its work");
