@@ -110,7 +110,9 @@ fn a_file_is_parsed_for_its_operations_or_because_a_parsed_one_needs_it() {
         ("b/Cargo.toml", b"[package]\nname = \"b\"\n"),
         ("b/src/keys.rs", b"pub fn turnstile_key() -> String { String::new() }"),
     ]);
-    let (report, sources) = check(&options(tree.path(), &["."])).unwrap();
+    // An audit shows places in all of them, so that their texts stay.
+    let options = Options { audits: true, ..options(tree.path(), &["."]) };
+    let (report, sources) = check(&options).unwrap();
     assert_eq!((report.summary.files, report.summary.parsed), (5, 2));
     let kept = |path: &str| {
         let (id, _) = sources.files().find(|(_, file)| file.path() == path).unwrap();
@@ -125,4 +127,46 @@ fn a_path_that_does_not_exist_stops_the_run() {
     let tree = tree(&[]);
     let error = check(&options(tree.path(), &["nowhere"])).unwrap_err();
     assert!(matches!(error, CheckError::Path(PathError::Missing(_))));
+}
+
+/// What lies in one workspace, or beside it, or is linked by a path, is one project.
+#[test]
+fn a_project_has_what_belongs_together() {
+    let tree = tree(&[
+        ("shop/Cargo.toml", b"[workspace]\nmembers = [\"*\"]\n"),
+        ("shop/web/Cargo.toml", b"[package]\nname = \"web\"\n"),
+        ("shop/web/src/lib.rs", b""),
+        ("shop/jobs/Cargo.toml", b"[package]\nname = \"jobs\"\n"),
+        ("shop/jobs/src/lib.rs", b""),
+        ("lone/Cargo.toml", b"[package]\nname = \"lone\"\n"),
+        ("lone/src/lib.rs", b""),
+        ("user/Cargo.toml", b"[package]\nname = \"user\"\n[dependencies]\nused = { path = \"../used\" }\n"),
+        ("used/Cargo.toml", b"[package]\nname = \"used\"\n"),
+        ("repo/.git/HEAD", b""),
+        ("repo/migrations/1.sql", b""),
+        ("repo/api/Cargo.toml", b"[package]\nname = \"api\"\n"),
+        ("mixed/sql/1.sql", b""),
+        ("mixed/a/Cargo.toml", b"[package]\nname = \"a\"\n"),
+        ("mixed/b/Cargo.toml", b"[package]\nname = \"b\"\n"),
+    ]);
+    let options = options(tree.path(), &["."]);
+    let (sources, _) = Sources::new(find(&options).unwrap(), &options.working_directory);
+    assert_eq!(load::read_manifests(&sources), []);
+    let (packages, _) = read_packages(&sources);
+    let names = |project: &Project| {
+        let mut folders: Vec<&str> = project.files.iter().map(|file| sources.file(*file).dir()).collect();
+        folders.dedup();
+        folders.join(" ")
+    };
+    let found: Vec<String> = projects(&sources, &packages).iter().map(names).collect();
+    assert_eq!(
+        found,
+        [
+            "lone lone/src",
+            "mixed/a mixed/b mixed/sql",
+            "repo/api repo/migrations",
+            "shop shop/jobs shop/jobs/src shop/web shop/web/src",
+            "used user",
+        ]
+    );
 }
