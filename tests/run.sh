@@ -1,7 +1,7 @@
 #!/bin/sh
 # The whole test suite, on a bare machine with a Rust toolchain and the servers that the tests start: format,
-# lints, unit and integration tests, leasehold's tests, documentation, the release build, the score on the labelled
-# cases, the run over published crates (which cargo fetches) and the hook in the real pre-commit. `.ci/run` installs
+# lints, unit and integration tests, the score on the labelled cases, the run over published crates (which cargo
+# fetches), the hook in the real pre-commit, real editors, leasehold's tests and the documentation. `.ci/run` installs
 # what is missing and calls this.
 set -eu
 cd "$(dirname "$0")/.."
@@ -21,22 +21,22 @@ for store in memory sqlite redis redis-cluster redlock postgres mysql etcd consu
     step "leasehold with $store alone" \
         cargo clippy -p leasehold --no-default-features --features "$store" --lib --locked -- -D warnings
 done
+# All that a person runs without servers and other tools, then what asks for them.
 step 'tests' cargo test --locked --no-fail-fast
+step 'labelled cases' cargo test --locked --test cases -- --nocapture
+step 'published crates' cargo test --locked --test corpus -- --include-ignored --nocapture
+step 'model and rules' cargo test --locked --test proof -- --nocapture
+step 'model and servers' cargo test --locked --test proof_on_servers -- --ignored --nocapture
+step 'database servers' cargo test --locked --test databases -- --ignored
+# Needs chromium, and fails without it.
+step 'page in a browser' cargo test --locked --test audit -- --ignored
+# Needs pre-commit and check-jsonschema on the PATH (pip has both), and fails without them.
+step 'hook' cargo test --locked --test hook -- --ignored
+# Real editors: Debian's neovim, and rust-analyzer from rustup.
+step 'Neovim' cargo test --locked --test neovim -- --ignored
+step 'rust-analyzer' cargo test --locked --test rust_analyzer -- --ignored
+step 'client models' cargo test --locked --test client_models -- --ignored
+step 'fixed code' cargo test --locked --test fixes -- --ignored
 step 'tests of leasehold, on real servers' cargo test -p leasehold --all-features --locked --no-fail-fast
 step 'documentation' env RUSTDOCFLAGS='-D warnings' cargo doc --workspace --all-features --no-deps --locked
-step 'release build' cargo build --release --locked
-step 'labelled cases' cargo test --release --locked --test cases -- --nocapture
-step 'published crates' cargo test --release --locked --test corpus -- --include-ignored --nocapture
-step 'model and rules' cargo test --release --locked --test proof -- --nocapture
-step 'model and servers' cargo test --release --locked --test proof_on_servers -- --include-ignored --nocapture
-step 'database servers' cargo test --release --locked --test databases -- --include-ignored
-# Needs chromium, and fails without it.
-step 'page in a browser' cargo test --release --locked --test audit -- --include-ignored
-# Needs pre-commit and check-jsonschema on the PATH (pip has both), and fails without them.
-step 'hook' cargo test --release --locked --test hook -- --include-ignored
-# Real editors: Debian's neovim, and rust-analyzer from rustup.
-step 'Neovim' cargo test --release --locked --test neovim -- --include-ignored
-step 'rust-analyzer' cargo test --release --locked --test rust_analyzer -- --include-ignored
-step 'client models' cargo test --release --locked --test client_models -- --include-ignored
-step 'fixed code' cargo test --release --locked --test fixes -- --include-ignored
 printf '\nall passed\n'

@@ -17,10 +17,11 @@ const TAG: &str = "CACHEDIR.TAG";
 /// As <https://bford.info/cachedir/> has it, so that backups leave it out.
 const TAG_TEXT: &str = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder is leaselint's cache.\n";
 
-/// Where a user's caches are: `LEASELINT_CACHE_DIR`, or `leaselint` in the system's folder for caches.
+/// Where a user's caches are: what `LEASELINT_CACHE_DIR` names (nowhere, when it is empty), or `leaselint` in the system's
+/// folder for caches.
 pub fn default_folder() -> Option<PathBuf> {
-    match env::var_os("LEASELINT_CACHE_DIR").filter(|folder| !folder.is_empty()) {
-        Some(folder) => Some(folder.into()),
+    match env::var_os("LEASELINT_CACHE_DIR") {
+        Some(folder) => (!folder.is_empty()).then(|| folder.into()),
         None => Some(etcetera::choose_base_strategy().ok()?.cache_dir().join("leaselint")),
     }
 }
