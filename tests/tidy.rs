@@ -147,6 +147,24 @@ const LAYERS: &[(&[&str], &[&str])] = &[
         ],
         &["crate::check", "crate::cli", "crate::language_server"],
     ),
+    // It keeps bytes for others, and knows nothing of what they mean.
+    (
+        &["src/cache"],
+        &[
+            "syn::",
+            "proc_macro2",
+            "sqlparser",
+            "full_moon",
+            "crate::facts",
+            "crate::finding",
+            "crate::sources",
+            "crate::resolve",
+            "crate::locks",
+            "crate::rules",
+            "crate::check",
+            "crate::cli",
+        ],
+    ),
     // It looks at facts and proposes settings; writing them down is the command's.
     (
         &["src/proposal"],

@@ -24,6 +24,7 @@ const CHAPTERS: &[(&str, &[(&str, &str)])] = &[
         "How it works",
         &[
             ("docs/how-it-works.md", "How it works, and where it ends"),
+            ("docs/performance.md", "How long it takes"),
             ("ARCHITECTURE.md", "Architecture"),
             ("docs/design-notes.md", "Design notes"),
             ("docs/dependencies.md", "Dependencies"),
