@@ -1,9 +1,12 @@
 //! What runs keep for each other: a later run says the same and does less, whatever has become of the cache.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::thread;
+use std::time::Duration;
 
 /// Two projects, each with a defect of its own.
 const FILES: &[(&str, &str)] = &[
@@ -223,4 +226,61 @@ fn without_a_cache_nothing_is_written() {
         assert_eq!(home.path().join("cache").exists(), is_written, "{arguments:?}");
     }
     assert_eq!(all_files(tree.path()).len(), FILES.len());
+}
+
+/// All labelled cases, as many projects: whatever the threads, the order of the paths, and the cache.
+#[test]
+fn a_report_is_the_same_bytes_however_it_was_made() {
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
+    let mut paths: Vec<String> = fs::read_dir(&cases)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_dir())
+        .map(|path| path.file_name().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    paths.sort();
+    assert!(paths.len() > 300);
+    let cache = tempfile::tempdir().unwrap();
+    let cache = ["--cache-dir", cache.path().to_str().unwrap()];
+    let answer = |how: &[&str], paths: &[String]| {
+        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+        let output = run(&cases, &[how, &["--pedantic"], &paths[..]].concat());
+        (output.stdout, output.stderr)
+    };
+    let first = answer(&["--no-cache", "--jobs", "1"], &paths);
+    assert!(first.0.len() > 100_000);
+    let shuffled: Vec<String> = (0..paths.len()).map(|at| paths[at * 151 % paths.len()].clone()).collect();
+    assert_ne!(shuffled, paths);
+    for (how, paths) in [
+        (&["--no-cache", "--jobs", "4"][..], &shuffled),
+        (&cache[..], &shuffled),
+        (&cache[..], &paths),
+        (&[cache[0], cache[1], "--jobs", "1"], &shuffled),
+    ] {
+        let other = answer(how, paths);
+        assert!(other == first, "{how:?}");
+    }
+}
+
+/// A run that is ended at any moment leaves a cache that later runs can use.
+#[cfg(unix)]
+#[test]
+fn a_run_that_is_killed_leaves_nothing_wrong() {
+    use nix::sys::signal::{Signal, kill};
+    use nix::unistd::Pid;
+
+    let (tree, cache) = (tree(), tempfile::tempdir().unwrap());
+    let plain = without(tree.path(), &[]);
+    for round in 0..24 {
+        write(tree.path(), "one/src/more.rs", &format!("pub fn f{round}() {{}}\n"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_leaselint"));
+        command.current_dir(tree.path()).args(["check", "--cache-dir"]).arg(cache.path());
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        thread::sleep(Duration::from_millis(round * 2));
+        let signal = if round % 2 == 0 { Signal::SIGKILL } else { Signal::SIGINT };
+        kill(Pid::from_raw(i32::try_from(child.id()).unwrap()), signal).unwrap();
+        child.wait().unwrap();
+        fs::remove_file(tree.path().join("one/src/more.rs")).unwrap();
+        assert_eq!(report(tree.path(), cache.path(), &[]).0, plain, "round {round}");
+    }
 }

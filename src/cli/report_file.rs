@@ -2,38 +2,53 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use std::process;
+use std::path::Path;
+
+use tempfile::NamedTempFile;
 
 /// Writes beside the file and renames, so that an old report stands until the new one is whole. A pipe or a
 /// device is written to as it is.
 pub(super) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
-    // A link stays a link: what it points to is replaced.
-    let target = match fs::canonicalize(path) {
-        Ok(target) => target,
-        // One that leads nowhere, or to itself, says that something is not as it should be.
-        Err(error) if path.is_symlink() => return Err(error),
-        Err(_) => path.to_owned(),
-    };
-    match fs::metadata(&target) {
+    match fs::metadata(path) {
         Ok(found) if found.is_dir() => {
             return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder; name a file in it"));
         }
         Ok(found) if !found.is_file() => {
-            let mut device = OpenOptions::new().write(true).open(&target)?;
+            let mut device = OpenOptions::new().write(true).open(path)?;
             return closed_pipe_is_quiet(device.write_all(content).and_then(|()| device.flush()));
         }
         _ => {}
     }
-    let beside = temporary_name(&target)?;
-    let written = write_new(&beside, content)
-        .and_then(|()| keep_permissions(&target, &beside))
-        .and_then(|()| fs::rename(&beside, &target));
-    if written.is_err() {
-        // What is half written is of no use; that it cannot be removed is not the error to tell.
-        let _ = fs::remove_file(&beside);
+    // Who has written the checked tree must not choose which file of this user is overwritten.
+    if path.is_symlink() {
+        let reason = "it is a symbolic link; name the file that it leads to, or remove the link";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
     }
-    written
+    let mut beside = beside(path)?;
+    beside.write_all(content)?;
+    beside.as_file().sync_all()?;
+    keep_permissions(path, beside.path())?;
+    beside.persist(path).map(drop).map_err(|error| error.error)
+}
+
+/// In the same folder, since a file cannot be renamed from one file system to another. It is gone when it is dropped.
+fn beside(path: &Path) -> io::Result<NamedTempFile> {
+    let name = path
+        .file_name()
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the path names no file"))?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut hidden = std::ffi::OsString::from(".");
+    hidden.push(name);
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(&hidden).suffix(".tmp");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+
+        // As for any new file, the user's mask has the last word.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(folder)
 }
 
 fn closed_pipe_is_quiet(result: io::Result<()>) -> io::Result<()> {
@@ -49,23 +64,6 @@ fn keep_permissions(old: &Path, new: &Path) -> io::Result<()> {
         Ok(found) => fs::set_permissions(new, found.permissions()),
         Err(_) => Ok(()),
     }
-}
-
-/// In the same folder, since a file cannot be renamed from one file system to another.
-fn temporary_name(path: &Path) -> io::Result<PathBuf> {
-    let name = path
-        .file_name()
-        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the path names no file"))?;
-    let mut hidden = std::ffi::OsString::from(".");
-    hidden.push(name);
-    hidden.push(format!(".{}.tmp", process::id()));
-    Ok(path.with_file_name(hidden))
-}
-
-fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(path)?;
-    file.write_all(content)?;
-    file.sync_all()
 }
 
 #[cfg(test)]
@@ -92,29 +90,36 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_that_leads_nowhere_is_an_error_and_stays() {
+    fn nothing_is_written_through_a_link() {
         let folder = tempfile::tempdir().unwrap();
-        for to in ["itself", "nowhere"] {
-            let link = folder.path().join("itself");
+        let (file, link) = (folder.path().join("real"), folder.path().join("link"));
+        fs::write(&file, b"old").unwrap();
+        for to in ["real", "link", "nowhere"] {
             std::os::unix::fs::symlink(to, &link).unwrap();
-            assert!(write(&link, b"new").is_err(), "{to}");
+            let told = write(&link, b"new").unwrap_err().to_string();
+            assert!(to != "real" || told.contains("symbolic link"), "{told}");
             assert!(link.is_symlink());
             fs::remove_file(&link).unwrap();
         }
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        assert_eq!(fs::read(&file).unwrap(), b"old");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     #[cfg(unix)]
     #[test]
-    fn a_link_stays_and_a_device_is_written_to() {
-        let folder = tempfile::tempdir().unwrap();
-        let (file, link) = (folder.path().join("real"), folder.path().join("link"));
-        fs::write(&file, b"old").unwrap();
-        std::os::unix::fs::symlink(&file, &link).unwrap();
-        write(&link, b"new").unwrap();
-        assert!(link.is_symlink());
-        assert_eq!(fs::read(&file).unwrap(), b"new");
+    fn a_device_is_written_to_and_modes_are_those_of_files() {
+        use std::os::unix::fs::PermissionsExt;
+
         write(Path::new("/dev/null"), b"x").unwrap();
         assert!(!fs::metadata("/dev/null").unwrap().is_file());
+        let folder = tempfile::tempdir().unwrap();
+        let (plain, report) = (folder.path().join("plain"), folder.path().join("report"));
+        fs::write(&plain, b"").unwrap();
+        write(&report, b"").unwrap();
+        let mode = |path| fs::metadata(path).unwrap().permissions().mode();
+        assert_eq!(mode(&plain), mode(&report));
+        fs::set_permissions(&report, fs::Permissions::from_mode(0o600)).unwrap();
+        write(&report, b"again").unwrap();
+        assert_eq!(mode(&report) & 0o777, 0o600);
     }
 }
