@@ -142,11 +142,14 @@ fn a_change_is_seen_wherever_it_is() {
     assert!(took == 0.0, "what was judged before is known: {took} ms");
 }
 
+/// What becomes of the bytes of a file.
+type Spoil = fn(Vec<u8>) -> Vec<u8>;
+
 #[test]
 fn a_spoilt_cache_costs_time_only() {
     let (tree, cache) = (tree(), tempfile::tempdir().unwrap());
     let plain = without(tree.path(), &[]);
-    let spoil: &[fn(Vec<u8>) -> Vec<u8>] = &[
+    let spoil: &[Spoil] = &[
         |_| Vec::new(),
         |bytes| bytes[..bytes.len() / 2].to_vec(),
         |bytes| bytes.iter().map(|byte| byte ^ 0x55).collect(),

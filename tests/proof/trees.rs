@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use leaselint::audit::Audit;
-use leaselint::check::{FailOn, Options, Progress, Report, Selection, Stop, check};
+use leaselint::check::{FailOn, Options, Progress, Report, Selection, Stop, Timings, check};
 use leaselint::configuration::Configuration;
 use leaselint::resolve::Models;
 use leaselint::sources::Sources;
