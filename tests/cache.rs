@@ -235,7 +235,14 @@ fn without_a_cache_nothing_is_written() {
 #[test]
 fn a_report_is_the_same_bytes_however_it_was_made() {
     let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
-    let mut paths: Vec<String> = fs::read_dir(&cases)
+    // Beside our repository, so that each is a project.
+    let tree = tempfile::tempdir().unwrap();
+    for file in all_files(&cases) {
+        let target = tree.path().join(file.strip_prefix(&cases).unwrap());
+        fs::create_dir_all(target.parent().unwrap()).unwrap();
+        fs::copy(file, target).unwrap();
+    }
+    let mut paths: Vec<String> = fs::read_dir(tree.path())
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.is_dir())
@@ -247,7 +254,7 @@ fn a_report_is_the_same_bytes_however_it_was_made() {
     let cache = ["--cache-dir", cache.path().to_str().unwrap()];
     let answer = |how: &[&str], paths: &[String]| {
         let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
-        let output = run(&cases, &[how, &["--pedantic"], &paths[..]].concat());
+        let output = run(tree.path(), &[how, &["--pedantic"], &paths[..]].concat());
         (output.stdout, output.stderr)
     };
     let first = answer(&["--no-cache", "--jobs", "1"], &paths);
