@@ -1,6 +1,6 @@
 //! Holds the client models against the libraries: every method, function, type and variant that
 //! `rules/clients/` names must stand in the sources of a pinned version. They come from a registry, so that test
-//! is ignored unless asked for: `cargo test --test client_models -- --include-ignored`.
+//! is ignored unless asked for: `cargo test --release --test client_models -- --include-ignored`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

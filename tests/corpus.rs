@@ -1,7 +1,7 @@
 //! Runs the linter over the sources of published crates, pinned in `corpus/crates.toml`, and holds what it
 //! reports against `corpus/findings.toml`, where every entry was read in the source and judged. The sources
 //! come from a registry, so that test is ignored unless asked for:
-//! `cargo test --test corpus -- --include-ignored --nocapture`.
+//! `cargo test --release --test corpus -- --include-ignored --nocapture`.
 
 #![allow(clippy::print_stdout, reason = "the counts are what a reader of the test log wants")]
 

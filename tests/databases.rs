@@ -1,7 +1,7 @@
 //! The guard logic's idea of SQL against real servers: every form that it accepts must refuse a stale token
 //! there, and every form that it calls loose must let a stale write through. PostgreSQL, MariaDB and SQLite
 //! are started by the tests, so they are ignored unless asked for:
-//! `cargo test --test databases -- --include-ignored`.
+//! `cargo test --release --test databases -- --include-ignored`.
 
 #![cfg(unix)]
 

@@ -1,7 +1,7 @@
 //! The model against real servers: every run that the model finds for a fixture is driven, step by step, through a
 //! real Redis or PostgreSQL, and after each step the store and the row must be as the model says. So each harm is
 //! also seen there. The servers are started by the test, so it is ignored unless asked for:
-//! `cargo test --test proof_on_servers -- --include-ignored --nocapture`.
+//! `cargo test --release --test proof_on_servers -- --include-ignored --nocapture`.
 
 #![cfg(unix)]
 #![allow(clippy::print_stdout, reason = "the figures are what a reader of the test log wants")]
