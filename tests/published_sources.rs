@@ -86,9 +86,10 @@ fn every_published_source_is_read() {
     let (all, files) = (Mutex::new(Read::default()), Mutex::new(files.into_iter()));
     thread::scope(|scope| {
         for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
-            let next = || files.lock().unwrap().next();
             let work = || {
-                while let Some((path, kind)) = next() {
+                loop {
+                    let next = files.lock().unwrap().next();
+                    let Some((path, kind)) = next else { break };
                     read(&path, kind, &all);
                 }
             };

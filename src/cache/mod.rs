@@ -16,6 +16,7 @@ mod results;
 mod stamp;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde::Serialize;
@@ -25,7 +26,7 @@ pub use fingerprint::{Fingerprint, Mixer};
 pub use folder::{CleanError, clean, default_folder};
 
 use facts::FactsFolder;
-use results::Results;
+use results::{New, Results};
 use stamp::Stamp;
 
 /// What is kept, for one run at a time.
@@ -35,7 +36,10 @@ pub struct Cache {
     /// Its results are in a file of their own.
     root: Fingerprint,
     facts: FactsFolder,
-    results: Mutex<Results>,
+    known: Results,
+    new: Mutex<New>,
+    /// How many texts this run has asked for.
+    asked: AtomicUsize,
     /// Whether the folder can be written.
     is_ready: OnceLock<bool>,
 }
@@ -44,30 +48,41 @@ impl Cache {
     /// Opens what is kept in a folder for the tree at `root`; the folder need not exist.
     pub fn open(folder: PathBuf, root: &Path) -> Self {
         let root = Fingerprint::of(root.as_os_str().as_encoded_bytes());
-        let results = Mutex::new(Results::read(&results_file(&folder, root)));
-        Self { facts: FactsFolder::new(&folder), folder, root, results, is_ready: OnceLock::new() }
+        Self {
+            known: Results::read(&results_file(&folder, root)),
+            facts: FactsFolder::new(&folder),
+            folder,
+            root,
+            new: Mutex::default(),
+            asked: AtomicUsize::new(0),
+            is_ready: OnceLock::new(),
+        }
     }
 
     /// The fingerprint of a file's text, where the file has not been touched since it was last read.
     pub fn known_text(&self, path: &Path) -> Option<Fingerprint> {
-        self.results().text_of(path, Stamp::of(path)?)
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        self.known.text_of(path, Stamp::of(path)?)
     }
 
     /// Takes down what a file's text was, for later runs. `before` is from before it was read.
     pub fn note_text(&self, path: &Path, before: Option<FileState>, text: Fingerprint) {
-        if let Some(stamp) = before.and_then(|state| state.0.settled()) {
-            self.results().note_text(path, stamp, text);
+        let stamp = before.and_then(|state| state.0.settled());
+        if let (Some(stamp), Some(path)) = (stamp, path.to_str()) {
+            self.added().texts.push((path.to_owned(), stamp, text));
         }
     }
 
     /// What was kept under this fingerprint of a project.
     pub fn judgement<T: DeserializeOwned>(&self, of: Fingerprint) -> Option<T> {
-        postcard::from_bytes(&self.results().judgement(of)?).ok()
+        let judgement = postcard::from_bytes(self.known.judgement(of)?).ok()?;
+        self.added().used.push(of);
+        Some(judgement)
     }
 
     pub fn keep_judgement(&self, of: Fingerprint, judgement: &impl Serialize) {
         if let Ok(bytes) = postcard::to_stdvec(judgement) {
-            self.results().keep_judgement(of, bytes);
+            self.added().judgements.push((of, bytes));
         }
     }
 
@@ -82,23 +97,28 @@ impl Cache {
         }
     }
 
+    /// Writes down what is new; at the end of the run.
+    pub fn save(&self) {
+        let new = std::mem::take(&mut *self.added());
+        if !new.is_worth_saving() || !self.is_ready() {
+            return;
+        }
+        // What another run has saved meanwhile is not lost.
+        let file = results_file(&self.folder, self.root);
+        let mut all = Results::read(&file);
+        all.add(new, self.asked.load(Ordering::Relaxed));
+        all.write(&file);
+        self.facts.tidy(all.run());
+        folder::tidy_results(&self.folder);
+    }
+
     fn is_ready(&self) -> bool {
         *self.is_ready.get_or_init(|| folder::prepare(&self.folder))
     }
 
-    /// Writes down what is new. A run that was stopped may do it as well.
-    pub fn save(&self) {
-        let mut results = self.results();
-        if results.is_changed() && self.is_ready() {
-            results.write(&results_file(&self.folder, self.root));
-            self.facts.tidy(results.run());
-            folder::tidy_results(&self.folder);
-        }
-    }
-
-    fn results(&self) -> MutexGuard<'_, Results> {
+    fn added(&self) -> MutexGuard<'_, New> {
         // A thread that panicked has left whole entries, or none.
-        self.results.lock().unwrap_or_else(PoisonError::into_inner)
+        self.new.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The results of the last runs over one tree, in one file.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -15,17 +15,13 @@ const KEPT_RUNS: u64 = 50;
 /// All judgements together; the ones unused for longest go first.
 const MOST_BYTES: usize = 32 * 1024 * 1024;
 
+/// What earlier runs have left. It is only read, by all threads at once.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Results {
     /// Runs that have saved.
     run: u64,
     texts: HashMap<String, (Stamp, Fingerprint)>,
     judgements: HashMap<Fingerprint, Kept>,
-    #[serde(skip)]
-    is_changed: bool,
-    /// Paths that this run has asked for.
-    #[serde(skip)]
-    asked: HashSet<String>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -33,6 +29,21 @@ struct Kept {
     /// The run that has last used it.
     used: u64,
     bytes: Vec<u8>,
+}
+
+/// What this run adds.
+#[derive(Debug, Default)]
+pub(super) struct New {
+    pub(super) texts: Vec<(String, Stamp, Fingerprint)>,
+    pub(super) judgements: Vec<(Fingerprint, Vec<u8>)>,
+    pub(super) used: Vec<Fingerprint>,
+}
+
+impl New {
+    /// That something was used is not worth writing everything down again.
+    pub(super) fn is_worth_saving(&self) -> bool {
+        !self.texts.is_empty() || !self.judgements.is_empty()
+    }
 }
 
 impl Results {
@@ -43,55 +54,43 @@ impl Results {
         results
     }
 
-    pub(super) fn is_changed(&self) -> bool {
-        self.is_changed
-    }
-
     pub(super) fn run(&self) -> u64 {
         self.run
     }
 
-    pub(super) fn text_of(&mut self, path: &Path, stamp: Stamp) -> Option<Fingerprint> {
-        let path = path.to_str()?;
-        let (known, text) = self.texts.get(path)?;
-        let is_same = *known == stamp;
-        let text = *text;
-        self.asked.insert(path.to_owned());
-        is_same.then_some(text)
+    pub(super) fn text_of(&self, path: &Path, stamp: Stamp) -> Option<Fingerprint> {
+        let (known, text) = self.texts.get(path.to_str()?)?;
+        (*known == stamp).then_some(*text)
     }
 
-    pub(super) fn note_text(&mut self, path: &Path, stamp: Stamp, text: Fingerprint) {
-        if let Some(path) = path.to_str() {
-            self.is_changed = true;
-            self.asked.insert(path.to_owned());
-            self.texts.insert(path.to_owned(), (stamp, text));
+    pub(super) fn judgement(&self, of: Fingerprint) -> Option<&[u8]> {
+        Some(&self.judgements.get(&of)?.bytes)
+    }
+
+    /// With what a run has added, and without what nobody has asked for in a long time. `asked` is how many texts the run
+    /// has asked for.
+    pub(super) fn add(&mut self, new: New, asked: usize) {
+        for of in new.used {
+            if let Some(kept) = self.judgements.get_mut(&of) {
+                kept.used = self.run;
+            }
         }
+        let used = self.run;
+        self.judgements.extend(new.judgements.into_iter().map(|(of, bytes)| (of, Kept { used, bytes })));
+        self.texts.extend(new.texts.into_iter().map(|(path, stamp, text)| (path, (stamp, text))));
+        self.forget(asked);
     }
 
-    pub(super) fn judgement(&mut self, of: Fingerprint) -> Option<Vec<u8>> {
-        let kept = self.judgements.get_mut(&of)?;
-        kept.used = self.run;
-        Some(kept.bytes.clone())
-    }
-
-    pub(super) fn keep_judgement(&mut self, of: Fingerprint, bytes: Vec<u8>) {
-        self.is_changed = true;
-        self.judgements.insert(of, Kept { used: self.run, bytes });
-    }
-
-    pub(super) fn write(&mut self, path: &Path) {
-        self.forget();
+    pub(super) fn write(&self, path: &Path) {
         if let Ok(bytes) = postcard::to_stdvec(self) {
             let _written = envelope::write(path, &bytes);
         }
-        self.is_changed = false;
     }
 
-    /// Forgets what nobody has asked for in a long time.
-    fn forget(&mut self) {
-        // Files go away, and other runs over this tree ask for other parts of it.
-        if self.texts.len() > 2 * self.asked.len() + 10_000 {
-            self.texts.retain(|path, _| self.asked.contains(path));
+    fn forget(&mut self, asked: usize) {
+        // Files go away. Others are of parts of the tree that other runs ask for.
+        if self.texts.len() > 2 * asked + 10_000 {
+            self.texts.retain(|path, _| Path::new(path).exists());
         }
         let oldest = self.run.saturating_sub(KEPT_RUNS);
         self.judgements.retain(|_, kept| kept.used >= oldest);

@@ -73,13 +73,17 @@ impl Folders {
             loose: BTreeMap::new(),
         };
         let mut roots = Roots::new(&packages.manifests, sources);
+        // Files come folder by folder, nearly.
+        let mut last: Option<(&Path, usize)> = None;
         for (id, file) in sources.files() {
             let folder = file.absolute().parent().unwrap_or(file.absolute());
-            if packages.of(id).is_none() {
+            let known = last.filter(|(last, _)| last.as_os_str() == folder.as_os_str());
+            let number = known.map_or_else(|| folders.add(folder, &mut roots), |(_, number)| number);
+            last = Some((folder, number));
+            folders.of_file.push(number);
+            if known.is_none() && packages.of(id).is_none() {
                 folders.loose.entry(folder.to_owned()).or_insert(id);
             }
-            let number = folders.number(roots.of(folder).unwrap_or_default());
-            folders.of_file.push(number);
         }
         folders
     }
@@ -104,7 +108,9 @@ impl Folders {
         }
     }
 
-    fn number(&mut self, root: PathBuf) -> usize {
+    /// The number of the root that a folder belongs to.
+    fn add(&mut self, folder: &Path, roots: &mut Roots<'_>) -> usize {
+        let root = roots.of(folder).unwrap_or_default();
         let next = self.joined.len();
         let number = *self.numbers.entry(root).or_insert(next);
         if number == next {

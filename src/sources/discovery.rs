@@ -4,7 +4,7 @@
 //! Symbolic links met on the way are not followed: what they point to is found by its own path or lies
 //! outside of what was asked for. (A path named on the command line may be a link.)
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -52,10 +52,10 @@ pub struct Found {
     pub trouble: Option<String>,
 }
 
-/// Everything found, by absolute path.
+/// Everything found, by absolute path and in no order.
 #[derive(Debug, Default)]
 pub struct Discovery {
-    pub files: BTreeMap<PathBuf, Found>,
+    pub files: HashMap<PathBuf, Found>,
     /// Files that were named but are of no kind that is checked.
     pub skipped: Vec<PathBuf>,
     /// Files and folders that were named and are excluded.

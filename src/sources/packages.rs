@@ -58,8 +58,19 @@ pub fn read_packages(sources: &Sources) -> (Packages, Vec<InputProblem>) {
 fn assign(manifests: &[Manifest], sources: &Sources) -> BTreeMap<FileId, usize> {
     let by_folder: BTreeMap<&Path, usize> =
         manifests.iter().enumerate().map(|(at, manifest)| (folder_of(manifest, sources), at)).collect();
-    let nearest = |path: &Path| path.ancestors().skip(1).find_map(|folder| by_folder.get(folder).copied());
-    sources.files().filter_map(|(id, file)| Some((id, nearest(file.absolute())?))).collect()
+    let nearest = |folder: &Path| folder.ancestors().find_map(|folder| by_folder.get(folder).copied());
+    // Files come folder by folder, nearly.
+    let mut last: (&Path, Option<usize>) = (Path::new(""), None);
+    sources
+        .files()
+        .filter_map(|(id, file)| {
+            let folder = file.absolute().parent()?;
+            if last.0.as_os_str() != folder.as_os_str() {
+                last = (folder, nearest(folder));
+            }
+            Some((id, last.1?))
+        })
+        .collect()
 }
 
 fn folder_of<'a>(manifest: &Manifest, sources: &'a Sources) -> &'a Path {
