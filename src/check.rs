@@ -238,14 +238,14 @@ impl Run<'_> {
         let Some(kept) = kept else { return Ok(self.judge(project, Texts::new())?.0) };
         go_on(options)?;
         let timings = &options.timings;
-        let (fingerprint, texts) = timings.of(Stage::Cache, || kept.fingerprint(self, project));
-        if let Some(judgement) = timings.of(Stage::Cache, || kept.judgement(fingerprint, project)) {
+        let mut seen = timings.of(Stage::Cache, || kept.seen(self, project));
+        if let Some(judgement) = timings.of(Stage::Cache, || kept.judgement(seen.fingerprint, project)) {
             let part = Part::of(judgement, sources);
             part.shown().into_iter().for_each(|file| load::keep_shown(sources, file));
             return Ok(part);
         }
-        let (part, judgement) = self.judge(project, texts)?;
-        timings.of(Stage::Cache, || kept.keep(fingerprint, project, &judgement, sources));
+        let (part, judgement) = self.judge(project, std::mem::take(&mut seen.texts))?;
+        timings.of(Stage::Cache, || kept.keep(&seen, project, &judgement, sources));
         Ok(part)
     }
 

@@ -60,12 +60,12 @@ impl Cache {
     }
 
     /// The fingerprint of a file's text, where the file has not been touched since it was last read.
-    pub fn known_text(&self, path: &Path) -> Option<Fingerprint> {
+    pub fn known_text(&self, path: &Path, state: FileState) -> Option<Fingerprint> {
         self.asked.fetch_add(1, Ordering::Relaxed);
-        self.known.text_of(path, Stamp::of(path)?)
+        self.known.text_of(path, state.0)
     }
 
-    /// Takes down what a file's text was, for later runs. `before` is from before it was read.
+    /// Takes down what a file's text was, for later runs. The state is from before it was read.
     pub fn note_text(&self, path: &Path, before: Option<FileState>, text: Fingerprint) {
         let stamp = before.and_then(|state| state.0.settled());
         if let (Some(stamp), Some(path)) = (stamp, path.to_str()) {
@@ -123,7 +123,7 @@ impl Cache {
 }
 
 /// What the system says of a file, its text aside.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileState(Stamp);
 
 impl FileState {

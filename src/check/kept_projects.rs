@@ -20,6 +20,23 @@ pub(super) type Texts = HashMap<FileId, Result<String, ReadError>>;
 /// More than this is read again rather than held, in bytes for each project.
 const MOST_HELD: usize = 32 * 1024 * 1024;
 
+/// A project as it was found.
+pub(super) struct Seen {
+    /// Of all that a judgement depends on.
+    pub(super) fingerprint: Fingerprint,
+    /// Those that had to be read for it.
+    pub(super) texts: Texts,
+    /// What the system said of the files before they were read.
+    states: Vec<(FileId, Option<FileState>)>,
+}
+
+struct SeenFile {
+    fingerprint: Fingerprint,
+    /// Where it had to be read.
+    text: Option<Result<String, ReadError>>,
+    state: Option<FileState>,
+}
+
 /// Judgements of earlier runs, as far as this one can use them.
 pub(super) struct KeptProjects {
     cache: Arc<Cache>,
@@ -39,52 +56,50 @@ impl KeptProjects {
         Some(Self { cache, settings })
     }
 
-    /// The fingerprint of a project, and the texts that had to be read for it.
-    pub(super) fn fingerprint(&self, run: &Run<'_>, project: &Project) -> (Fingerprint, Texts) {
+    pub(super) fn seen(&self, run: &Run<'_>, project: &Project) -> Seen {
         let held = AtomicUsize::new(0);
         let files: Vec<FileId> = project.files.iter().copied().filter(|file| run.reads(*file)).collect();
-        let read: Vec<(Fingerprint, Option<Result<String, ReadError>>)> = files
+        let read: Vec<SeenFile> = files
             .par_iter()
             .with_min_len(project.least())
             .map(|file| {
-                let (of_text, text) = self.of_text(run.sources, *file);
-                let size = text.as_ref().and_then(|text| text.as_ref().ok()).map_or(0, String::len);
+                let seen = self.seen_file(run.sources, *file);
+                let size = seen.text.as_ref().and_then(|text| text.as_ref().ok()).map_or(0, String::len);
                 let before = held.fetch_add(size, Ordering::Relaxed);
-                (of_text, text.filter(|_| before < MOST_HELD))
+                SeenFile { text: seen.text.filter(|_| before < MOST_HELD), ..seen }
             })
             .collect();
         let mut mixer = Mixer::new();
         mixer.add_fingerprint(self.settings).add(format!("{:?}", project.packages.manifests).as_bytes());
-        let mut texts = Texts::new();
-        for (file, (of_text, text)) in files.into_iter().zip(read) {
+        let (mut texts, mut states) = (Texts::new(), Vec::new());
+        for (file, SeenFile { fingerprint, text, state }) in files.into_iter().zip(read) {
             let (found, is_named) = (run.sources.file(file), run.is_named(file));
             mixer.add(found.path().as_bytes()).add(&[u8::from(found.is_test), u8::from(is_named)]);
-            mixer.add_fingerprint(of_text);
+            mixer.add_fingerprint(fingerprint);
             texts.extend(text.map(|text| (file, text)));
+            states.push((file, state));
         }
         for problem in run.problems_of(project) {
             mixer.add(format!("{problem:?}").as_bytes());
         }
-        (mixer.done(), texts)
+        Seen { fingerprint: mixer.done(), texts, states }
     }
 
-    fn of_text(&self, sources: &Sources, file: FileId) -> (Fingerprint, Option<Result<String, ReadError>>) {
+    fn seen_file(&self, sources: &Sources, file: FileId) -> SeenFile {
         let path = sources.absolute(file);
-        let is_unsaved = sources.is_unsaved(file);
-        let known = if is_unsaved { None } else { self.cache.known_text(path) };
-        if let Some(known) = known {
-            return (known, None);
+        let state = FileState::of(path).filter(|_| !sources.is_unsaved(file));
+        if let Some(fingerprint) = state.and_then(|state| self.cache.known_text(path, state)) {
+            return SeenFile { fingerprint, text: None, state };
         }
-        let before = FileState::of(path).filter(|_| !is_unsaved);
         let text = sources.read(file);
         let fingerprint = match &text {
             Ok(text) => Fingerprint::of(text.as_bytes()),
             Err(error) => Fingerprint::of(format!("{error:?}").as_bytes()),
         };
         if text.is_ok() {
-            self.cache.note_text(path, before, fingerprint);
+            self.cache.note_text(path, state, fingerprint);
         }
-        (fingerprint, Some(text))
+        SeenFile { fingerprint, text: Some(text), state }
     }
 
     pub(super) fn judgement(&self, of: Fingerprint, project: &Project) -> Option<Judgement> {
@@ -93,9 +108,14 @@ impl KeptProjects {
         judgement.renumber(file).then_some(judgement)
     }
 
-    /// Files have other numbers in each run, so that they are kept by their place in the project.
-    pub(super) fn keep(&self, of: Fingerprint, project: &Project, judgement: &Judgement, sources: &Sources) {
-        if project.files.iter().any(|file| sources.is_unsaved(*file)) {
+    /// Keeps a judgement, unless an editor holds a file, or one was written while the project was judged: then nobody
+    /// knows which of its texts the judgement is about. Files have other numbers in each run, so that they are kept by
+    /// their place in the project.
+    pub(super) fn keep(&self, seen: &Seen, project: &Project, judgement: &Judgement, sources: &Sources) {
+        let is_as_seen = |(file, state): &(FileId, Option<FileState>)| {
+            !sources.is_unsaved(*file) && FileState::of(sources.absolute(*file)) == *state
+        };
+        if !seen.states.iter().all(is_as_seen) {
             return;
         }
         let mut kept = judgement.clone();
@@ -104,7 +124,7 @@ impl KeptProjects {
             u32::try_from(place).ok().map(FileId)
         };
         if kept.renumber(place) {
-            self.cache.keep_judgement(of, &kept);
+            self.cache.keep_judgement(seen.fingerprint, &kept);
         }
     }
 }
