@@ -2,12 +2,13 @@
 //!
 //! Rules make findings, suppression and selection filter them, reports print them.
 
-use serde::de::Error;
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::facts::Location;
 use crate::harm::Harm;
-use crate::rules;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -76,10 +77,17 @@ impl Finding {
 /// One of the catalogue's.
 pub type RuleName = &'static str;
 
+/// There are as many names as rules, so that each is made once and stays.
 fn name_of_rule<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RuleName, D::Error> {
+    static NAMES: Mutex<BTreeSet<RuleName>> = Mutex::new(BTreeSet::new());
+
     let name = String::deserialize(deserializer)?;
-    let rule = rules::find(&name).ok_or_else(|| D::Error::custom(format!("there is no rule `{name}`")))?;
-    Ok(rule.name)
+    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(names.get(name.as_str()).copied().unwrap_or_else(|| {
+        let made: RuleName = Box::leak(name.into_boxed_str());
+        names.insert(made);
+        made
+    }))
 }
 
 /// A run of the model of a lock.
