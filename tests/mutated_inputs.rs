@@ -168,7 +168,7 @@ fn mutated(seeds: &[String], random: &mut Random) -> String {
 }
 
 /// Reads many mutants; what goes wrong is told with the mutant.
-fn try_all(name: &str, ending: &str, share: usize, read: impl Fn(&str) + Send) {
+fn try_all(name: &str, ending: &str, share: usize, read: impl Fn(&str) + Sync) {
     let count: usize = env::var("LEASELINT_MUTATIONS").map_or(2_000, |count| count.parse().unwrap()) / share;
     let seeds = seeds(ending);
     let run = || {
