@@ -46,8 +46,11 @@ async fn the_store_does_not_send_into_a_closed_connection() {
         )
         .await
         .expect("it is ours");
-    assert_eq!(others.len(), 1);
-    plain.query_drop(format!("KILL {}", others[0])).await.expect("it is ours");
+    assert!(!others.is_empty());
+    for other in others {
+        // The one that has asked whether the server is up may be gone by now.
+        let _gone = plain.query_drop(format!("KILL {other}")).await;
+    }
     tokio::time::sleep(Duration::from_millis(5500)).await;
     assert!(matches!(store.renew(&first).await, Ok(Renewal::Renewed { .. })));
 }
