@@ -103,6 +103,11 @@ mod unix {
             Ok(scene)
         }
 
+        /// The cache, which is made by the first run.
+        fn folder(&self) -> PathBuf {
+            self.cache.path().join("kept")
+        }
+
         fn change(&self) -> Result<(), Failure> {
             self.changes.set(self.changes.get() + 1);
             let text =
@@ -144,7 +149,7 @@ mod unix {
     fn rows(tree: &Path, scene: &Scene) -> Vec<Row> {
         let nothing: fn(&Scene) -> Result<(), Failure> = |_| Ok(());
         let row = |name, command, prepare| Row { name, command, prepare, best: None };
-        let cache = [OsString::from("--cache-dir"), scene.cache.path().into()];
+        let cache = [OsString::from("--cache-dir"), scene.folder().into()];
         let beside = [OsString::from(scene.changing.path())];
         let mut rows = vec![row("rg -c", search(tree), nothing)];
         if Command::new("ast-grep").arg("--version").output().is_ok_and(|done| done.status.success()) {
@@ -155,7 +160,7 @@ mod unix {
         rows.extend([
             row("leaselint, no cache", check(tree, &["--no-cache".into()]), nothing),
             row("leaselint, new cache", changed.clone(), |scene| {
-                let cleaned = leaselint::cache::clean(scene.cache.path());
+                let cleaned = leaselint::cache::clean(&scene.folder());
                 Ok(cleaned.map(drop)?)
             }),
             row("leaselint, warm", changed.clone(), nothing),
