@@ -14,11 +14,9 @@ const MARK: &[u8] = b"=== ";
 pub fn files(data: &[u8]) -> Vec<(String, Vec<u8>)> {
     let mut files: Vec<(String, Vec<u8>)> = vec![("src/lib.rs".to_owned(), Vec::new())];
     for line in data.split_inclusive(|byte| *byte == b'\n') {
-        let path = line.strip_prefix(MARK).and_then(path_of);
-        match (path, files.last_mut()) {
-            (Some(path), _) if files.len() < MOST_FILES => files.push((path, Vec::new())),
-            (_, Some((_, text))) => text.extend(line),
-            (_, None) => {}
+        match line.strip_prefix(MARK).and_then(path_of) {
+            Some(path) if files.len() < MOST_FILES => files.push((path, Vec::new())),
+            _ => files.last_mut().into_iter().for_each(|(_, text)| text.extend(line)),
         }
     }
     files.retain(|(_, text)| !text.is_empty());

@@ -32,7 +32,7 @@ fn path(style: Style, version: &[u16; 2], name: &str) -> String {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct File {
     version: [u16; 2],
     path: String,
@@ -102,7 +102,7 @@ fn schema(files: &[File], order: &[usize], turned: bool) -> Schema {
 }
 
 proptest! {
-    #![proptest_config(cases(300))]
+    #![proptest_config(cases(150))]
 
     #[test]
     fn versions_ascend((files, order) in histories()) {

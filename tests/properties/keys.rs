@@ -73,7 +73,7 @@ fn locks(acquired: &str, released: &str, swapped: bool) -> Vec<LockAudit> {
 }
 
 proptest! {
-    #![proptest_config(cases(40))]
+    #![proptest_config(cases(30))]
 
     #[test]
     fn keys_are_one_when_their_texts_are_the_same(
@@ -92,7 +92,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(cases(2_000))]
+    #![proptest_config(cases(1_000))]
 
     #[test]
     fn a_pattern_means_what_fills_it(
@@ -108,7 +108,8 @@ proptest! {
         let filled = filled.strip_suffix(filling[parts.len() - 1].as_str()).unwrap();
         prop_assert!(declares(&pattern, filled), "{pattern} {filled}");
         prop_assert!(declares(&pattern, &pattern), "a pattern means itself: {pattern}");
-        prop_assert!(!declares(&pattern, &format!("\u{1}{filled}")) || pattern.starts_with('*'));
-        prop_assert!(!declares(&pattern, &format!("{filled}\u{1}")) || pattern.ends_with('*'));
+        let (longer_before, longer_behind) = (format!("\u{1}{filled}"), format!("{filled}\u{1}"));
+        prop_assert_eq!(declares(&pattern, &longer_before), pattern.starts_with('*'));
+        prop_assert_eq!(declares(&pattern, &longer_behind), pattern.ends_with('*'));
     }
 }

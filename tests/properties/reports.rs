@@ -173,7 +173,7 @@ fn write_all(findings: &[Finding], files: &Files) {
 }
 
 proptest! {
-    #![proptest_config(cases(200))]
+    #![proptest_config(cases(80))]
 
     #[test]
     fn json_is_read_as_it_was_meant((files, findings) in findings(), counts in any::<[u16; 7]>()) {

@@ -31,7 +31,7 @@ pub fn run(folder: &Path) -> (Report, Sources) {
     check(&options).unwrap()
 }
 
-pub fn write(folder: &Path, path: &str, text: &str) {
+pub fn write(folder: &Path, path: &str, text: impl AsRef<[u8]>) {
     let path = folder.join(path);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
