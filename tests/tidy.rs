@@ -232,10 +232,13 @@ fn sources(folder: &str) -> Vec<(String, String)> {
 fn own_sources() -> Vec<(String, String)> {
     let mut all = sources("src");
     all.extend(sources("runtime"));
+    for folder in ["fuzz/src", "fuzz/targets", "fuzz/examples"] {
+        all.extend(sources(folder));
+    }
     all.extend(sources("tests").into_iter().filter(|(path, _)| {
         let inside = path.strip_prefix("tests/").unwrap_or(path);
         let of_a_test =
-            ["harness/", "tool/", "corpus/", "clients/", "fixes/", "language_server/", "proof/", "audit/"]
+            ["harness/", "tool/", "corpus/", "clients/", "fixes/", "language_server/", "proof/", "audit/", "properties/"]
                 .iter()
                 .any(|folder| inside.starts_with(folder));
         !inside.contains('/') || of_a_test || inside == "cases/score.rs"

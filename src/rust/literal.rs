@@ -44,7 +44,12 @@ fn unescape(inner: &str, offset: u32) -> TextLiteral {
             _ => (Some(c), c.len_utf8()),
         };
         if let Some(value) = value {
-            literal.map.push(literal.value.len() as u32, offset + at as u32);
+            let (end, source) = (literal.value.len() as u32, offset + at as u32);
+            if c == '\\' {
+                literal.map.push_escape(end, source, length as u32);
+            } else {
+                literal.map.push(end, source);
+            }
             literal.value.push(value);
         }
         at += length;
@@ -73,7 +78,8 @@ fn escape(rest: &str) -> (Option<char>, usize) {
         }
         Some('\n' | '\r') => {
             let after = &rest[1..];
-            (None, 1 + after.len() - after.trim_start().len())
+            // These and no other white space, as the compiler has it.
+            (None, 1 + after.len() - after.trim_start_matches([' ', '\t', '\n', '\r']).len())
         }
         Some(other) => (Some(other), 1 + other.len_utf8()),
         None => (None, 1),

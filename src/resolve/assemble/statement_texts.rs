@@ -49,12 +49,7 @@ pub fn assembled(text: &Value) -> Option<Assembled> {
         match piece {
             Piece::Text { text, written } => {
                 if let Some(written) = written.as_ref().filter(|written| written.file == all.file) {
-                    let base = all.value.len() as u32;
-                    for (value, source) in
-                        written.map.segments().filter(|(value, _)| (*value as usize) < text.len())
-                    {
-                        all.map.push(base + value, source);
-                    }
+                    all.map.append(all.value.len() as u32, &written.map, text.len() as u32);
                 }
                 all.value.push_str(text);
             }

@@ -219,11 +219,7 @@ fn split_template(template: &str) -> Vec<Part<'_>> {
 
 fn shifted(written: Option<&Rc<Written>>, from: u32) -> Option<Rc<Written>> {
     let written = written?;
-    let mut map = crate::facts::TextMap::verbatim(written.map.source_offset(from));
-    for (value, source) in written.map.segments().filter(|(value, _)| *value > from) {
-        map.push(value - from, source);
-    }
-    Some(Rc::new(Written { file: written.file, map }))
+    Some(Rc::new(Written { file: written.file, map: written.map.behind(from) }))
 }
 
 #[cfg(test)]

@@ -1,0 +1,12 @@
+//! The target `rust`: see `leaselint_fuzz::rust`.
+
+#![no_main]
+
+use leaselint_fuzz::mutation::{WORDS_OF_RUST, mutate};
+use libfuzzer_sys::{fuzz_mutator, fuzz_target};
+
+fuzz_target!(|data: &[u8]| leaselint_fuzz::rust(data));
+
+fuzz_mutator!(|data: &mut [u8], size: usize, most: usize, seed: u32| {
+    mutate(data, size, most, seed, WORDS_OF_RUST, libfuzzer_sys::fuzzer_mutate)
+});

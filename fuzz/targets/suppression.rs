@@ -1,0 +1,12 @@
+//! The target `suppression`: see `leaselint_fuzz::suppression`.
+
+#![no_main]
+
+use leaselint_fuzz::mutation::{WORDS_OF_SUPPRESSION, mutate};
+use libfuzzer_sys::{fuzz_mutator, fuzz_target};
+
+fuzz_target!(|data: &[u8]| leaselint_fuzz::suppression(data));
+
+fuzz_mutator!(|data: &mut [u8], size: usize, most: usize, seed: u32| {
+    mutate(data, size, most, seed, WORDS_OF_SUPPRESSION, libfuzzer_sys::fuzzer_mutate)
+});
