@@ -101,7 +101,7 @@ fn copy(case: &Path, folder: &Path, change: impl Fn(&str, &str) -> String) {
             continue;
         }
         match fs::read_to_string(&file) {
-            Ok(text) => write(folder, &path, &change(&path, &text)),
+            Ok(text) => write(folder, &path, change(&path, &text)),
             Err(_) => write(folder, &path, fs::read(&file).unwrap()),
         }
     }
