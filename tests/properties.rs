@@ -24,6 +24,7 @@ use proptest::test_runner::Config;
 
 /// So many cases of a property are tried in a usual run.
 fn cases(usual: u32) -> Config {
-    let times: u32 = std::env::var("LEASELINT_CASES").map_or(1, |times| times.parse().expect("it is a number"));
+    let times: u32 =
+        std::env::var("LEASELINT_CASES").map_or(1, |times| times.parse().expect("it is a number"));
     Config { cases: usual * times, failure_persistence: None, ..Config::default() }
 }

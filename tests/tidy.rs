@@ -237,10 +237,19 @@ fn own_sources() -> Vec<(String, String)> {
     }
     all.extend(sources("tests").into_iter().filter(|(path, _)| {
         let inside = path.strip_prefix("tests/").unwrap_or(path);
-        let of_a_test =
-            ["harness/", "tool/", "corpus/", "clients/", "fixes/", "language_server/", "proof/", "audit/", "properties/"]
-                .iter()
-                .any(|folder| inside.starts_with(folder));
+        let of_a_test = [
+            "harness/",
+            "tool/",
+            "corpus/",
+            "clients/",
+            "fixes/",
+            "language_server/",
+            "proof/",
+            "audit/",
+            "properties/",
+        ]
+        .iter()
+        .any(|folder| inside.starts_with(folder));
         !inside.contains('/') || of_a_test || inside == "cases/score.rs"
     }));
     all

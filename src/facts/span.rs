@@ -115,7 +115,8 @@ impl TextMap {
         let last = value.end - 1;
         let end = self.source_offset(last) + 1;
         // An escape belongs to it as a whole.
-        let escape_end = self.segment_of(last).map_or(0, |s| if s.escape > 0 { s.source + s.escape } else { 0 });
+        let escape_end =
+            self.segment_of(last).map_or(0, |s| if s.escape > 0 { s.source + s.escape } else { 0 });
         Span::new(start, end.max(escape_end).max(start + 1))
     }
 }

@@ -90,7 +90,8 @@ fn facts_of_all_fixtures_are_kept() {
 fn lines(ending: &str) -> Vec<String> {
     let paths = below(&fixtures()).into_iter().filter(|path| language(path) == ending);
     let texts = paths.filter_map(|path| fs::read_to_string(path).ok());
-    let mut lines: Vec<String> = texts.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()).collect();
+    let mut lines: Vec<String> =
+        texts.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()).collect();
     lines.sort();
     lines.dedup();
     lines
@@ -98,7 +99,8 @@ fn lines(ending: &str) -> Vec<String> {
 
 /// Lines of fixtures in any order, some of them cut.
 fn shuffled(ending: &'static str) -> impl Strategy<Value = (&'static str, String)> {
-    let line = (prop::sample::select(lines(ending)), prop::option::weighted(0.2, any::<prop::sample::Index>()));
+    let line =
+        (prop::sample::select(lines(ending)), prop::option::weighted(0.2, any::<prop::sample::Index>()));
     prop::collection::vec(line, 0..12).prop_map(move |lines| {
         let cut = lines.into_iter().map(|(line, at)| {
             let starts: Vec<usize> = line.char_indices().map(|(at, _)| at).collect();

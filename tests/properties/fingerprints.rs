@@ -109,7 +109,8 @@ fn copy(case: &Path, folder: &Path, change: impl Fn(&str, &str) -> String) {
 
 fn leaselint(folder: &Path, arguments: &[&str]) -> serde_json::Value {
     let mut command = Command::new(env!("CARGO_BIN_EXE_leaselint"));
-    let output = command.current_dir(folder).args(arguments).args(["--no-cache", "--jobs", "1"]).output().unwrap();
+    let output =
+        command.current_dir(folder).args(arguments).args(["--no-cache", "--jobs", "1"]).output().unwrap();
     assert!(output.status.code().is_some_and(|code| code < 2), "{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).unwrap_or_default()
 }

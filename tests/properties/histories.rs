@@ -47,23 +47,28 @@ fn histories() -> impl Strategy<Value = (Vec<File>, [Vec<usize>; 2])> {
     // Versions that are close to each other, so that 9 and 10 meet.
     let near = prop::collection::btree_set([0_u16..3, 5_u16..13], 1..8);
     let names = prop::collection::vec("[a-z]{1,3}(_[a-z]{1,3}){0,2}", 8);
-    (prop::sample::select(styles), prop_oneof![versions, near], names).prop_flat_map(|(style, versions, names)| {
-        let files: Vec<File> = versions
-            .into_iter()
-            .zip(names)
-            .enumerate()
-            .map(|(at, (version, name))| {
-                let text = match at {
-                    0 => "CREATE TABLE t (id BIGINT PRIMARY KEY, c0 BIGINT NOT NULL);".to_owned(),
-                    _ => format!("ALTER TABLE t RENAME COLUMN c{} TO c{at}; ALTER TABLE t ADD COLUMN d{at} INT;", at - 1),
-                };
-                File { version, path: path(style, &version, &name), text }
-            })
-            .collect();
-        let order = || Just((0..files.len()).collect::<Vec<_>>()).prop_shuffle();
-        let orders = [order(), order()];
-        (Just(files), orders)
-    })
+    (prop::sample::select(styles), prop_oneof![versions, near], names).prop_flat_map(
+        |(style, versions, names)| {
+            let files: Vec<File> = versions
+                .into_iter()
+                .zip(names)
+                .enumerate()
+                .map(|(at, (version, name))| {
+                    let text = match at {
+                        0 => "CREATE TABLE t (id BIGINT PRIMARY KEY, c0 BIGINT NOT NULL);".to_owned(),
+                        _ => format!(
+                            "ALTER TABLE t RENAME COLUMN c{} TO c{at}; ALTER TABLE t ADD COLUMN d{at} INT;",
+                            at - 1
+                        ),
+                    };
+                    File { version, path: path(style, &version, &name), text }
+                })
+                .collect();
+            let order = || Just((0..files.len()).collect::<Vec<_>>()).prop_shuffle();
+            let orders = [order(), order()];
+            (Just(files), orders)
+        },
+    )
 }
 
 fn order_key(file: &File) -> (String, OrderKey) {

@@ -55,8 +55,24 @@ fn strokes() -> impl Strategy<Value = Stroke> {
 /// Words of the languages that stand in literals, a stroke for each character.
 fn words() -> impl Strategy<Value = Vec<Stroke>> {
     let words = prop::sample::select(vec![
-        "SELECT ", "UPDATE jobs SET ", "a = 1", " WHERE ", "token < $1", " AND ", "(", ")", "'é'", "; ",
-        "redis.call('GET', KEYS[1])", "local x = ", "if ", " then ", " end ", "ARGV[1]", "-- x", "DELETE FROM t",
+        "SELECT ",
+        "UPDATE jobs SET ",
+        "a = 1",
+        " WHERE ",
+        "token < $1",
+        " AND ",
+        "(",
+        ")",
+        "'é'",
+        "; ",
+        "redis.call('GET', KEYS[1])",
+        "local x = ",
+        "if ",
+        " then ",
+        " end ",
+        "ARGV[1]",
+        "-- x",
+        "DELETE FROM t",
     ]);
     words.prop_map(|word| word.chars().map(|c| stroke(c, c)).collect())
 }

@@ -33,7 +33,8 @@ impl SourceView for Files {
 const TEXT: &str = "(?s).{0,24}";
 
 fn files() -> impl Strategy<Value = Files> {
-    let text = prop::collection::vec(prop_oneof!["[a-z(){}; ]{0,12}", Just("\n".to_owned()), "\\PC{0,3}"], 0..12);
+    let text =
+        prop::collection::vec(prop_oneof!["[a-z(){}; ]{0,12}", Just("\n".to_owned()), "\\PC{0,3}"], 0..12);
     prop::collection::vec(("\\PC{1,12}", text.prop_map(|parts| parts.concat())), 1..4).prop_map(Files)
 }
 
@@ -60,38 +61,53 @@ fn findings() -> impl Strategy<Value = (Files, Vec<Finding>)> {
     let sure = prop::sample::select(vec![Applicability::Machine, Applicability::Suggestion]);
     let fixes = prop::collection::vec((TEXT, sure, edits), 0..2);
     let actor = || prop::sample::select(Actor::ALL.to_vec());
-    let steps = prop::collection::vec((actor(), TEXT, prop::option::of((actor(), TEXT)), ends(), any::<bool>()), 0..4);
+    let steps = prop::collection::vec(
+        (actor(), TEXT, prop::option::of((actor(), TEXT)), ends(), any::<bool>()),
+        0..4,
+    );
     let run = prop::option::of((prop::sample::select(Harm::ALL.to_vec()), steps));
     let words = (TEXT, TEXT, TEXT, prop::option::of(TEXT));
     let one = (any::<prop::sample::Index>(), levels, words, ends(), related, fixes, run);
     (files(), prop::collection::vec(one, 0..4)).prop_map(|(files, all)| {
         let place = |ends: &Ends| placed(&files, ends);
-        let all = all.into_iter().map(|(rule, (severity, confidence), words, primary, related, fixes, run)| {
-            let (message, primary_label, help, lock) = words;
-            let step = |(actor, action, effect, ends, is_assumed)| {
-                RunStep { actor, action, effect, location: place(&ends), is_assumed }
-            };
-            let edit = |(ends, replacement)| Edit { location: place(&ends), replacement };
-            Finding {
-                rule: rules::all()[rule.index(rules::all().len())].name,
-                severity,
-                confidence,
-                message,
-                primary: place(&primary),
-                primary_label,
-                related: related.into_iter().map(|(ends, message)| Label { location: place(&ends), message }).collect(),
-                lock,
-                help,
-                fixes: fixes
-                    .into_iter()
-                    .map(|(title, applicability, edits)| {
-                        Fix { title, applicability, edits: edits.into_iter().map(edit).collect() }
-                    })
-                    .collect(),
-                counterexample: run
-                    .map(|(harm, steps)| Counterexample { harm, steps: steps.into_iter().map(step).collect() }),
-            }
-        });
+        let all =
+            all.into_iter().map(|(rule, (severity, confidence), words, primary, related, fixes, run)| {
+                let (message, primary_label, help, lock) = words;
+                let step = |(actor, action, effect, ends, is_assumed)| RunStep {
+                    actor,
+                    action,
+                    effect,
+                    location: place(&ends),
+                    is_assumed,
+                };
+                let edit = |(ends, replacement)| Edit { location: place(&ends), replacement };
+                Finding {
+                    rule: rules::all()[rule.index(rules::all().len())].name,
+                    severity,
+                    confidence,
+                    message,
+                    primary: place(&primary),
+                    primary_label,
+                    related: related
+                        .into_iter()
+                        .map(|(ends, message)| Label { location: place(&ends), message })
+                        .collect(),
+                    lock,
+                    help,
+                    fixes: fixes
+                        .into_iter()
+                        .map(|(title, applicability, edits)| Fix {
+                            title,
+                            applicability,
+                            edits: edits.into_iter().map(edit).collect(),
+                        })
+                        .collect(),
+                    counterexample: run.map(|(harm, steps)| Counterexample {
+                        harm,
+                        steps: steps.into_iter().map(step).collect(),
+                    }),
+                }
+            });
         let all = all.collect();
         (files, all)
     })
@@ -104,7 +120,8 @@ fn assert_is_at(files: &Files, read: &Value, place: Location) {
     for (end, offset) in [("start", place.span.start), ("end", place.span.end)] {
         let before = &text[..offset as usize];
         let line = before.rsplit('\n').next().unwrap_or_default();
-        let column = line.chars().count() - usize::from(line.len() == before.len() && before.starts_with('\u{feff}'));
+        let column =
+            line.chars().count() - usize::from(line.len() == before.len() && before.starts_with('\u{feff}'));
         let read = &read["span"][end];
         assert_eq!(read["offset"], offset);
         assert_eq!(read["line"], before.matches('\n').count() + 1);

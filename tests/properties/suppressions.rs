@@ -16,8 +16,32 @@ fn kinds() -> impl Strategy<Value = (FileKind, &'static str)> {
 /// Pieces that mean something to a scanner, in any order.
 fn soup() -> impl Strategy<Value = String> {
     let pieces = prop::sample::select(vec![
-        "// leaselint: allow(", "-- leaselint: allow-file(", "leaselint:", "fence", ", reason = \"", "\\", "\"", ")", "\n",
-        "\r\n", "/*", "*/", "--[[", "]]", "r#\"", "'", "{", "}", "(", ";", "fn f()", "SELECT 1", "$$", "é", "#[a]", "=>",
+        "// leaselint: allow(",
+        "-- leaselint: allow-file(",
+        "leaselint:",
+        "fence",
+        ", reason = \"",
+        "\\",
+        "\"",
+        ")",
+        "\n",
+        "\r\n",
+        "/*",
+        "*/",
+        "--[[",
+        "]]",
+        "r#\"",
+        "'",
+        "{",
+        "}",
+        "(",
+        ";",
+        "fn f()",
+        "SELECT 1",
+        "$$",
+        "é",
+        "#[a]",
+        "=>",
     ]);
     let piece = prop_oneof![8 => pieces.prop_map(str::to_owned), 1 => "\\PC{0,4}"];
     prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
