@@ -15,12 +15,16 @@ step() {
 # build.rs includes the rules by path, so `cargo fmt` does not know of them.
 step 'format' cargo fmt --all -- --check
 step 'format of rules' rustfmt --edition 2024 --check src/rules/*.rs
+step 'format of fuzz targets' cargo fmt --manifest-path fuzz/Cargo.toml -- --check
 step 'clippy' cargo clippy --all-targets --locked -- -D warnings
 step 'clippy of leasehold' cargo clippy -p leasehold --all-features --all-targets --locked -- -D warnings
 for store in memory sqlite redis redis-cluster redlock postgres mysql etcd consul metrics; do
     step "leasehold with $store alone" \
         cargo clippy -p leasehold --no-default-features --features "$store" --lib --locked -- -D warnings
 done
+# They are built with the dependencies of the linter's own workspace, as far as these are the same.
+step 'fuzz targets' env CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}" \
+    cargo clippy --manifest-path fuzz/Cargo.toml --all-targets --locked -- -D warnings
 # The library's own tests check every sum for overflow; what runs the program over many files runs the one that is
 # shipped.
 step 'unit tests' cargo test --locked --no-fail-fast --lib --bins

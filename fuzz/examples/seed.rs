@@ -97,7 +97,8 @@ fn contains(text: &[u8], word: &[u8]) -> bool {
 
 /// All files below a folder, sorted.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
-    let mut entries: Vec<PathBuf> = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
+    let mut entries: Vec<PathBuf> =
+        fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
     entries.sort();
     for path in entries {
         if path.is_dir() { collect(&path, files)? } else { files.push(path) }

@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+#[rustfmt::skip]
 pub const WORDS_OF_RUST: &[&str] = &[
     "\"", "r#\"", "\"#", "\\\n", "b\"", "'a", "{}", "{key}", "let ", "else ", "if let ", "match ", "loop ", "while ",
     "for x in ", "async move ", ".await", "?", "=> ", "|x| ", "||", "&&", "..=", "::", "::<", "fn f() ", "impl ", "dyn ",
@@ -13,6 +14,7 @@ pub const WORDS_OF_RUST: &[&str] = &[
     "unsafe ", "return ", "break ", "continue", "/*", "*/", "//", "///", "0x", "1e9", "1_000", "\u{feff}", "\r\n",
 ];
 
+#[rustfmt::skip]
 pub const WORDS_OF_SQL: &[&str] = &[
     "'", "''", "\"", "`", "$$", "$a$", "E'", "--", "/*", "*/", ";", "(", ")", "?", "$1", ":a", "@a", "SELECT ",
     "FROM ", "WHERE ", "UPDATE ", "SET ", "INSERT INTO ", "VALUES ", "ON CONFLICT ", "DO UPDATE ", "RETURNING ",
@@ -23,6 +25,7 @@ pub const WORDS_OF_SQL: &[&str] = &[
     "\\.", "EXECUTE format(", "pg_advisory_lock(", "GET_LOCK(", "::text", "{}", "\u{feff}", "\r\n",
 ];
 
+#[rustfmt::skip]
 pub const WORDS_OF_LUA: &[&str] = &[
     "'", "\"", "[[", "]]", "[==[", "--", "--[[", "local ", "function ", "end ", "if ", "then ", "elseif ", "else ",
     "while ", "do ", "repeat ", "until ", "for i = 1, 3 ", "in ", "return ", "break ", "not ", "and ", "or ", "nil",
@@ -31,6 +34,7 @@ pub const WORDS_OF_LUA: &[&str] = &[
     "{a = 1}", "a.b", "a:b()", "#!lua name=a\n", "goto a", "::a::", "\\z", "1e5", "0x1", "\u{feff}", "\r\n",
 ];
 
+#[rustfmt::skip]
 pub const WORDS_OF_CONFIG: &[&str] = &[
     "\"", "'''", "\"\"\"", "[", "]", "[[", "]]", "{", "}", "=", ",", "#", "select", "ignore", "levels", "exclude",
     "migrations", "dialect", "baseline", "token-columns", "owner-columns", "expiry-columns", "lock-tables",
@@ -39,6 +43,7 @@ pub const WORDS_OF_CONFIG: &[&str] = &[
     "\"[a-\"", "\"!x\"", "[workspace.metadata.leaselint]", "true", "1", "-1", "1979-05-27", "\\u0000", "\u{feff}",
 ];
 
+#[rustfmt::skip]
 pub const WORDS_OF_SUPPRESSION: &[&str] = &[
     "// ", "//! ", "/// ", "-- ", "--[[", "]]", "/*", "*/", "leaselint:", "leaselint: allow(", "leaselint: allow-file(",
     "get-then-del", "fence", "reason = \"", "\\\"", "\")", "\"", "r#\"", "'", "$$", ";", "{", "}", "(", ")", "fn f() {",
@@ -46,6 +51,7 @@ pub const WORDS_OF_SUPPRESSION: &[&str] = &[
     "\r\n", "\n", "\u{feff}", "é",
 ];
 
+#[rustfmt::skip]
 pub const WORDS_OF_CHECK: &[&str] = &[
     "=== src/lib.rs\n", "=== src/a.rs\n", "=== migrations/1_a.sql\n", "=== migrations/2_b.sql\n", "=== a.lua\n",
     "=== Cargo.toml\n", "=== leaselint.toml\n", "=== build.rs\n", "mod a;\n", "include_str!(\"a.lua\")", "fn f() {",
